@@ -1,0 +1,3 @@
+#include <CLI/CLI.hpp>
+#include "app/commands.hpp"
+namespace pollux::app { void add_demo(CLI::App&, int&) {} }

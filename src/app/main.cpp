@@ -1,0 +1,25 @@
+// The only entry: reads the command line and hands over to one command.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "app/commands.hpp"
+
+int main(int argc, char** argv) {
+    CLI::App app{"Pollux: an adaptive polling engine and monitor."};
+    app.name("pollux");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", POLLUX_VERSION);
+    int status = 0;
+    pollux::app::add_simulate(app, status);
+    pollux::app::add_demo(app, status);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "pollux: %s\n", error.what());
+        return 1;
+    }
+    return status;
+}

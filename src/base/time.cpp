@@ -1,0 +1,98 @@
+#include "base/time.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace pollux::base {
+namespace {
+
+struct Unit {
+    std::uint64_t ns;
+    std::string_view name;
+};
+
+// Ascending. Below a minute a duration is one decimal number, above it is two whole units.
+constexpr std::array<Unit, 7> kUnits{{{1, "ns"},
+                                      {1'000, "µs"},
+                                      {1'000'000, "ms"},
+                                      {1'000'000'000, "s"},
+                                      {60'000'000'000, "min"},
+                                      {3'600'000'000'000, "h"},
+                                      {86'400'000'000'000, "d"}}};
+constexpr std::size_t kSecond = 3;
+
+constexpr std::uint64_t round_to(std::uint64_t value, std::uint64_t quantum) {
+    return (value + quantum / 2) / quantum * quantum;
+}
+
+std::size_t largest_unit_within(std::uint64_t ns) {
+    std::size_t unit = 0;
+    while (unit + 1 < kUnits.size() && kUnits[unit + 1].ns <= ns) ++unit;
+    return unit;
+}
+
+// The smallest step that is still shown for a duration of this size.
+std::uint64_t shown_step(std::uint64_t ns, std::size_t unit) {
+    if (unit > kSecond) return kUnits[unit - 1].ns;
+    const std::uint64_t size = kUnits[unit].ns;
+    if (size == 1) return 1;
+    if (ns < 10 * size) return size / 100;
+    return ns < 100 * size ? size / 10 : size;
+}
+
+std::string format_decimal(std::uint64_t ns, const Unit& unit) {
+    std::string text = fmt::format("{}", ns / unit.ns);
+    const std::uint64_t hundredths = unit.ns == 1 ? 0 : ns % unit.ns * 100 / unit.ns;
+    if (hundredths != 0) {
+        text += fmt::format(".{:02}", hundredths);
+        if (text.back() == '0') text.pop_back();
+    }
+    return fmt::format("{} {}", text, unit.name);
+}
+
+std::string format_two_units(std::uint64_t ns, std::size_t unit) {
+    const Unit& big = kUnits[unit];
+    const Unit& small = kUnits[unit - 1];
+    const std::uint64_t rest = ns % big.ns / small.ns;
+    if (rest == 0) return fmt::format("{} {}", ns / big.ns, big.name);
+    return fmt::format("{} {} {} {}", ns / big.ns, big.name, rest, small.name);
+}
+
+}  // namespace
+
+std::string format_duration(Duration duration) {
+    if (duration == Duration::zero()) return "0 s";
+    const bool negative = duration < Duration::zero();
+    const auto bits = static_cast<std::uint64_t>(duration.count());
+    const std::uint64_t magnitude = negative ? 0 - bits : bits;
+
+    // Rounding first, so that 59.999 s is "1 min" and not "60 s".
+    const std::uint64_t ns =
+        round_to(magnitude, shown_step(magnitude, largest_unit_within(magnitude)));
+    const std::size_t unit = largest_unit_within(ns);
+    const std::string text =
+        unit > kSecond ? format_two_units(ns, unit) : format_decimal(ns, kUnits[unit]);
+    return negative ? "-" + text : text;
+}
+
+std::string format_utc(WallTime time) {
+    namespace chrono = std::chrono;
+    constexpr std::int64_t kMillisPerDay = 86'400'000;
+    constexpr std::int64_t kFirst = -719'528 * kMillisPerDay;      // 0000-01-01
+    constexpr std::int64_t kLast = 2'932'897 * kMillisPerDay - 1;  // 9999-12-31, last ms
+    const std::int64_t millis = std::clamp(detail::floor_div(time.us, 1'000), kFirst, kLast);
+
+    const std::int64_t day = detail::floor_div(millis, kMillisPerDay);
+    const std::int64_t in_day = millis - day * kMillisPerDay;
+    const chrono::year_month_day date{chrono::sys_days{chrono::days{day}}};
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                       in_day / 3'600'000, in_day / 60'000 % 60, in_day / 1'000 % 60,
+                       in_day % 1'000);
+}
+
+}  // namespace pollux::base

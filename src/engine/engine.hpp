@@ -1,0 +1,63 @@
+// The core with its persistence: what the simulator and the server both run, unchanged. Pure: the
+// owner carries commands to workers and batches to a store, and brings their answers back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/time.hpp"
+#include "engine/persistence_pump.hpp"
+#include "model/settings.hpp"
+#include "schedule/command.hpp"
+#include "schedule/event.hpp"
+#include "schedule/scheduler_core.hpp"
+
+namespace pollux::engine {
+
+struct StoreAnswer {
+    std::uint64_t sequence = 0;
+    bool committed = true;
+};
+
+struct Output {
+    schedule::Commands commands;
+    std::optional<WriteBatch> batch;      // to be written now
+    std::vector<TaskChange> visible;      // may be shown and sent
+    base::BootTime wake_at = base::BootTime::max();
+};
+
+class Engine {
+  public:
+    // epoch: bumped and made durable by the owner before this. first_change: see PersistencePump.
+    Engine(base::Instant now, std::uint32_t epoch, std::uint64_t first_change,
+           model::CoreSettings settings, PumpOptions options = {})
+        : core_(now, epoch, std::move(settings)), pump_(first_change, options) {}
+
+    void step(base::Instant now, std::span<const schedule::Event> events,
+              std::span<const StoreAnswer> answers, Output& out) {
+        out.commands.clear();
+        out.batch.reset();
+        out.visible.clear();
+        for (const StoreAnswer& answer : answers) {
+            auto visible = answer.committed ? pump_.committed(answer.sequence)
+                                            : pump_.failed(now, answer.sequence);
+            for (auto& change : visible) out.visible.push_back(std::move(change));
+        }
+        core_.step(now, events, out.commands);
+        pump_.absorb(now, core_, out.commands);
+        out.batch = pump_.next_batch(now, core_);
+        out.wake_at = std::min(out.commands.wake_at, std::max(pump_.next_wake(), now.boot));
+    }
+
+    schedule::SchedulerCore& core() { return core_; }
+    const schedule::SchedulerCore& core() const { return core_; }
+    const PersistencePump& pump() const { return pump_; }
+
+  private:
+    schedule::SchedulerCore core_;
+    PersistencePump pump_;
+};
+
+}  // namespace pollux::engine

@@ -1,0 +1,103 @@
+#include "engine/persistence_pump.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace pollux::engine {
+
+PersistencePump::PersistencePump(std::uint64_t first_number, PumpOptions options)
+    : options_(options), next_number_(first_number) {}
+
+void PersistencePump::absorb(base::Instant now, const schedule::SchedulerCore& core,
+                             const schedule::Commands& commands) {
+    for (const schedule::ForgetTask& forget : commands.forgets) {
+        dirty_.erase(forget.key);
+        removed_.push_back(forget.key);
+        urgent_ = true;
+    }
+    for (const schedule::PersistTask& persist : commands.persists) {
+        if (!core.is_live(persist.task)) continue;
+        dirty_.insert_or_assign(core.key(persist.task), persist.task);
+        urgent_ = urgent_ || persist.durability == schedule::Durability::kBeforeSeen;
+    }
+    for (const schedule::Change& change : commands.changes) {
+        TaskChange shown;
+        shown.number = next_number_++;
+        if (core.is_live(change.task)) shown.key = core.key(change.task);
+        shown.change = change;
+        shown.at = now.wall;
+        changes_.push_back(std::move(shown));
+        urgent_ = true;
+    }
+    if (waiting() + removed_.size() > 0 && gather_until_ == base::BootTime::max()) {
+        gather_until_ = now.boot + options_.gather;
+    }
+}
+
+std::optional<WriteBatch> PersistencePump::next_batch(base::Instant now,
+                                                      schedule::SchedulerCore& core) {
+    if (under_way_) return std::nullopt;
+    if (to_retry_) {
+        if (now.boot < retry_at_) return std::nullopt;
+        under_way_ = std::move(to_retry_);
+        to_retry_.reset();
+        return under_way_;
+    }
+    const bool due = urgent_ || now.boot >= gather_until_;
+    if (!due) return std::nullopt;
+    WriteBatch batch;
+    batch.sequence = ++sequence_;
+    // Transitions and the rows they belong to must be in one transaction: with more rows than fit,
+    // the changes wait for the batch that completes them.
+    while (!dirty_.empty() && batch.rows.size() < options_.rows_per_batch) {
+        const auto first = dirty_.begin();
+        if (core.is_live(first->second)) batch.rows.push_back(core.take_record(first->second));
+        dirty_.erase(first);
+    }
+    if (dirty_.empty()) {
+        batch.changes.assign(changes_.begin(), changes_.end());
+        changes_.clear();
+        batch.removed = std::move(removed_);
+        removed_.clear();
+        urgent_ = false;
+        gather_until_ = base::BootTime::max();
+    }
+    under_way_ = batch;
+    return batch;
+}
+
+std::vector<TaskChange> PersistencePump::committed(std::uint64_t sequence) {
+    POLLUX_CHECK(under_way_ && under_way_->sequence == sequence);
+    std::vector<TaskChange> visible = std::move(under_way_->changes);
+    for (TaskChange& change : visible) change.provisional = false;
+    under_way_.reset();
+    failing_since_.reset();
+    return visible;
+}
+
+std::vector<TaskChange> PersistencePump::failed(base::Instant now, std::uint64_t sequence) {
+    POLLUX_CHECK(under_way_ && under_way_->sequence == sequence);
+    to_retry_ = std::move(under_way_);
+    under_way_.reset();
+    retry_at_ = now.boot + options_.retry_every;
+    if (!failing_since_) failing_since_ = now.boot;
+    std::vector<TaskChange> visible;
+    if (now.boot - *failing_since_ < options_.provisional_after) return visible;
+    const auto let_through = [&](TaskChange& change) {
+        if (change.provisional || visible.size() >= options_.provisional_limit) return;
+        change.provisional = true;
+        visible.push_back(change);
+    };
+    std::ranges::for_each(to_retry_->changes, let_through);
+    std::ranges::for_each(changes_, let_through);
+    return visible;
+}
+
+base::BootTime PersistencePump::next_wake() const {
+    if (under_way_) return base::BootTime::max();  // the store's answer wakes us
+    if (to_retry_) return retry_at_;
+    return urgent_ ? base::BootTime::min() : gather_until_;
+}
+
+}  // namespace pollux::engine

@@ -1,0 +1,88 @@
+// Between the core and the store: collects what must be written, hands it over one batch at a time,
+// and lets a change be seen only after the batch that holds it was committed.
+//
+// Commit at once when the writer is idle and something must not be lost; otherwise gather for a
+// second. If commits keep failing (disk full) for 5 s, changes are let through marked provisional,
+// with the same number they will have when they are committed: a monitor must not fall silent
+// because its disk is full.
+//
+// Invariants:
+//  1. At most one batch is under way; its content is kept until it is committed.
+//  2. A change is published exactly once as committed, and at most once before that as provisional.
+//  3. Changes are published in the order in which the core made them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/task_record.hpp"
+#include "schedule/command.hpp"
+#include "schedule/scheduler_core.hpp"
+
+namespace pollux::engine {
+
+struct TaskChange {
+    std::uint64_t number = 0;  // idempotency key: the same in every publication of this change
+    std::string key;           // empty: about the engine, not a task
+    schedule::Change change;
+    base::WallTime at;
+    bool provisional = false;
+};
+
+struct WriteBatch {
+    std::uint64_t sequence = 0;
+    std::vector<model::TaskRecord> rows;
+    std::vector<std::string> removed;
+    std::vector<TaskChange> changes;
+};
+
+struct PumpOptions {
+    base::Duration gather = std::chrono::seconds(1);
+    base::Duration provisional_after = std::chrono::seconds(5);
+    base::Duration retry_every = std::chrono::seconds(1);
+    std::size_t rows_per_batch = 5000;
+    std::size_t provisional_limit = 10'000;
+};
+
+class PersistencePump {
+  public:
+    // The first number a change may get: above any that an earlier process used.
+    explicit PersistencePump(std::uint64_t first_number, PumpOptions options = {});
+
+    // Takes over what the core wants written and shown.
+    void absorb(base::Instant now, const schedule::SchedulerCore& core,
+                const schedule::Commands& commands);
+
+    // The next batch, when it is time for one and none is under way.
+    std::optional<WriteBatch> next_batch(base::Instant now, schedule::SchedulerCore& core);
+
+    // The store's answer. Returns the changes that may be seen now.
+    std::vector<TaskChange> committed(std::uint64_t sequence);
+    std::vector<TaskChange> failed(base::Instant now, std::uint64_t sequence);
+
+    base::BootTime next_wake() const;
+    std::uint64_t next_number() const { return next_number_; }
+    std::size_t waiting() const { return dirty_.size() + changes_.size(); }
+    bool failing() const { return failing_since_.has_value(); }
+
+  private:
+    PumpOptions options_;
+    std::uint64_t next_number_;
+    std::uint64_t sequence_ = 0;
+    std::map<std::string, model::TaskHandle, std::less<>> dirty_;
+    std::vector<std::string> removed_;
+    std::deque<TaskChange> changes_;
+    std::optional<WriteBatch> under_way_;
+    std::optional<WriteBatch> to_retry_;
+    bool urgent_ = false;
+    base::BootTime gather_until_ = base::BootTime::max();
+    base::BootTime retry_at_;
+    std::optional<base::BootTime> failing_since_;
+};
+
+}  // namespace pollux::engine

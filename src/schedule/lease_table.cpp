@@ -1,0 +1,68 @@
+#include "schedule/lease_table.hpp"
+
+#include <algorithm>
+
+namespace pollux::schedule {
+
+using model::kNoIndex;
+
+LeaseTable::LeaseTable() { heads_.fill(kNoIndex); }
+
+std::uint32_t LeaseTable::open(const Lease& lease) {
+    const std::uint32_t index = leases_.allocate();
+    Lease& own = leases_[index];
+    own = lease;
+    const auto slot = static_cast<std::uint64_t>(std::max<std::int64_t>(0, lease.ends.ns)) /
+                      static_cast<std::uint64_t>(kBucketNs);
+    own.bucket = static_cast<std::uint16_t>(slot % kBuckets);
+    own.bucket_prev = kNoIndex;
+    own.bucket_next = heads_[own.bucket];
+    if (own.bucket_next != kNoIndex) leases_[own.bucket_next].bucket_prev = index;
+    heads_[own.bucket] = index;
+    return index;
+}
+
+void LeaseTable::close(std::uint32_t index) {
+    const Lease& own = leases_[index];
+    if (own.bucket_prev != kNoIndex) {
+        leases_[own.bucket_prev].bucket_next = own.bucket_next;
+    } else {
+        heads_[own.bucket] = own.bucket_next;
+    }
+    if (own.bucket_next != kNoIndex) leases_[own.bucket_next].bucket_prev = own.bucket_prev;
+    leases_.release(index);
+}
+
+void LeaseTable::collect_ended(base::BootTime now, std::vector<std::uint32_t>& ended) {
+    const std::int64_t last = std::max<std::int64_t>(0, now.ns) / kBucketNs;
+    if (checked_ < 0 || last - checked_ >= static_cast<std::int64_t>(kBuckets)) {
+        checked_ = last - static_cast<std::int64_t>(kBuckets);
+    }
+    // The current bucket is looked at again next time: part of it may end later.
+    for (std::int64_t slot = checked_ + 1; slot <= last; ++slot) {
+        const auto bucket = static_cast<std::size_t>(slot + static_cast<std::int64_t>(kBuckets)) % kBuckets;
+        for (std::uint32_t i = heads_[bucket]; i != kNoIndex; i = leases_[i].bucket_next) {
+            if (leases_[i].ends <= now) ended.push_back(i);
+        }
+    }
+    checked_ = last - 1;
+}
+
+base::BootTime LeaseTable::next_check() const {
+    if (leases_.size() == 0) return base::BootTime::max();
+    const std::int64_t from = checked_ + 1;
+    for (std::int64_t slot = from; slot < from + static_cast<std::int64_t>(kBuckets); ++slot) {
+        const auto bucket = static_cast<std::size_t>(slot + static_cast<std::int64_t>(kBuckets)) % kBuckets;
+        base::BootTime first = base::BootTime::max();
+        for (std::uint32_t i = heads_[bucket]; i != kNoIndex; i = leases_[i].bucket_next) {
+            first = std::min(first, leases_[i].ends);
+        }
+        // A lease of a later round shares the bucket: look again when its bucket comes by.
+        const base::BootTime end_of_slot{(slot + 1) * kBucketNs};
+        if (first <= end_of_slot) return first;
+        if (first != base::BootTime::max()) return end_of_slot;
+    }
+    return base::BootTime::max();
+}
+
+}  // namespace pollux::schedule

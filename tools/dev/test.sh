@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+# ./dev test: lint, build, run, count. Sourced by dev, which has the helpers.
+
+root="${root:?source this from dev}"
+
+fuzz_seconds="${POLLUX_FUZZ_SECONDS:-20}"
+coverage_minimum=95
+
+test_help() {
+    cat <<HELP
+usage: ./dev test [--quick] [--coverage] [--fuzz]
+
+Lints, builds the preset \`test\` (ASan and UBSan) and runs all tests on all cores.
+The last line is always \`N passed, N failed\`; lint checks count as tests.
+
+  --quick      leave out tests with the label slow
+  --coverage   build the preset \`coverage\` instead, and fail below $coverage_minimum % of the lines of
+               src/base, src/model, src/schedule and src/engine
+  --fuzz       also run each fuzzer for $fuzz_seconds s (POLLUX_FUZZ_SECONDS)
+
+One test: build/test/bin/base_test --gtest_filter='Siphash.*'
+HELP
+}
+
+# Adds one check to the totals: its name, then the command.
+count_check() {
+    local name="$1"
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        say "$name failed"
+    fi
+}
+
+check_coverage() {
+    gcovr --root . --object-directory build/coverage --filter 'src/(base|model|schedule|engine)/' \
+        --exclude '.*_test\.cpp$' --exclude-throw-branches --fail-under-line "$coverage_minimum" \
+        build/coverage >&2
+}
+
+run_fuzzers() {
+    local source name corpus
+    for source in fuzz/*_fuzz.cpp; do
+        [[ -f "$source" ]] || continue
+        name="$(basename "$source" .cpp)"
+        corpus="build/fuzz/corpus/$name"
+        mkdir -p "$corpus" build/fuzz/findings
+        say "fuzzing $name for $fuzz_seconds s"
+        count_check "$name (see build/fuzz/findings)" "build/fuzz/bin/$name" "$corpus" \
+            -max_total_time="$fuzz_seconds" -timeout=10 -print_final_stats=0 -verbosity=0 \
+            -artifact_prefix="build/fuzz/findings/$name-" >&2
+    done
+}
+
+# Everything failed before a test could run.
+give_up() {
+    say "$1"
+    echo "0 passed, 1 failed"
+    exit 1
+}
+
+dev_test() {
+    local quick="" coverage="" fuzz="" preset=test argument
+    for argument in "$@"; do
+        case "$argument" in
+        --help | -h) test_help && return ;;
+        --quick) quick=1 ;;
+        --coverage) coverage=1 preset=coverage ;;
+        --fuzz) fuzz=1 ;;
+        *) die "test does not know '$argument'; see ./dev test --help" ;;
+        esac
+    done
+
+    (install_packages "") || give_up "setup failed"
+    run_lint
+    passed=${lint_passed:?} failed=${lint_failed:?}
+    build_preset "$preset" || give_up "the build of preset $preset failed"
+    if [[ -n "$fuzz" ]]; then build_preset fuzz || give_up "the build of preset fuzz failed"; fi
+
+    local results="build/$preset/results" skipped="^lint$" counts=()
+    if [[ -n "$quick" ]]; then skipped="^(lint|slow)$"; fi
+    rm -rf "$results"
+    mkdir -p "$results"
+    if [[ -n "$coverage" ]]; then find build/coverage -name '*.gcda' -delete; fi
+    ctest --test-dir "build/$preset" --parallel "$(nproc)" --label-exclude "$skipped" \
+        --output-on-failure --no-tests=ignore --test-output-truncation head \
+        --output-junit "$root/$results/ctest.xml" >&2 || true
+    read -ra counts < <(tools/dev/count_tests.py "$results") || true
+    [[ ${#counts[@]} -eq 2 ]] || give_up "ctest left no result that can be counted"
+    passed=$((passed + counts[0])) failed=$((failed + counts[1]))
+
+    if [[ -n "$coverage" ]]; then count_check "coverage of $coverage_minimum %" check_coverage; fi
+    if [[ -n "$fuzz" ]]; then run_fuzzers; fi
+    echo "$passed passed, $failed failed"
+    [[ $failed -eq 0 ]]
+}
