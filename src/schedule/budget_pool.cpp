@@ -18,7 +18,7 @@ constexpr double kTrimPolls = 300;       // fewer polls say too little about the
 constexpr double kSteadyGrant = 0.02;
 constexpr double kTrimGain = 0.3;
 constexpr double kTrimRange = 0.1;
-constexpr double kAimShare = 0.998;      // a ceiling is aimed at from below
+constexpr double kAimShare = 0.999;      // a ceiling is aimed at from below
 
 // Shapes in the middle of their buckets.
 const std::array<double, BudgetPool::kBuckets>& bucket_shapes() {

@@ -15,11 +15,19 @@ constexpr double kSlowestPlannedRate = 1e-6;  // keeps shapes finite
 constexpr double kAimdStep = 0.6;
 constexpr double kAimdCut = 0.85;
 constexpr double kJitter = 0.05;
-constexpr double kJitterAtLimit = 0.01;
-constexpr double kIdleAfter = 3600;   // s without a change
-constexpr double kIdleRamp = 3600;    // s from there to the full drift
-constexpr double kIdleRateLow = 0.25; // expected changes an hour: fully idle ...
-constexpr double kIdleRateHigh = 1;   // ... and not idle at all
+constexpr double kIdleAfter = 3600;  // s without a change: from here on a task may drift
+
+// How a preset tells an idle task from one that is merely quiet for a while. `fresh` wants the
+// lowest mean delay, so only what changes less than a few times a day counts as idle there.
+struct IdleRule {
+    double ramp_s;     // from the first to the full drift
+    double idle_rate;  // expected changes an hour: at most this is idle ...
+    double busy_rate;  // ... and from this on not idle at all
+    double surely_s;   // so long without a change is idle, whatever was believed before
+};
+constexpr std::array<IdleRule, 3> kIdleRules = {
+    IdleRule{600, 0.5, 2.0, 3600}, IdleRule{43200, 0.1, 0.4, 86400},
+    IdleRule{3600, 0.25, 1.0, 7200}};
 constexpr std::uint64_t kPercentPurpose = 0x70657263656e74ULL;
 constexpr std::uint64_t kJitterPurpose = 0x6a6974746572ULL;
 constexpr std::uint64_t kDitherPurpose = 0x646974686572ULL;
@@ -206,11 +214,12 @@ double IntervalPlanner::drift_of(const TaskSlot& slot, double rate, base::BootTi
                         slot.tier != model::Tier::kCritical;
     if (!drifts || slot.last_mutation == base::BootTime::min()) return 0;
     const double quiet_s = base::to_seconds(now - slot.last_mutation);
-    const double calm = std::clamp((quiet_s - kIdleAfter) / kIdleRamp, 0.0, 1.0);
-    const double hourly = rate * 3600;
-    const double slow =
-        std::clamp((kIdleRateHigh - hourly) / (kIdleRateHigh - kIdleRateLow), 0.0, 1.0);
-    return calm * slow;
+    const IdleRule& rule = kIdleRules[static_cast<std::size_t>(classes_[slot.class_index].preset)];
+    const double calm = std::clamp((quiet_s - kIdleAfter) / rule.ramp_s, 0.0, 1.0);
+    const double slow = std::clamp(
+        (rule.busy_rate - rate * 3600) / (rule.busy_rate - rule.idle_rate), 0.0, 1.0);
+    const double surely = std::clamp((quiet_s - rule.surely_s) / kIdleAfter, 0.0, 1.0);
+    return std::max(calm * slow, surely);
 }
 
 void IntervalPlanner::set_plan(std::uint32_t task, std::uint32_t chosen_ms,
@@ -277,10 +286,11 @@ std::uint32_t IntervalPlanner::jittered(std::uint32_t task, std::uint32_t interv
     const TaskSlot& slot = tasks_[task];
     const double unit = base::unit_interval(
         base::siphash24(seed_, slot.key_hash, slot.attempt ^ kJitterPurpose));
-    // Nobody waits longer than promised: at the limit jitter only shortens, and only a little.
+    // Nobody waits longer than promised: a task at its limit has no jitter. It does not need any
+    // to stay apart from others, because its next due is counted from the planned time.
     const double longest = pools_[pool_index(task)].pool->longest_s(terms_[task].band);
     const double interval_s = interval_ms * 1e-3;
-    if (interval_s >= longest * 0.999) return to_ms(interval_s * (1 - unit * kJitterAtLimit));
+    if (interval_s >= longest * 0.999) return interval_ms;
     return to_ms(std::min(interval_s * (1 + (2 * unit - 1) * kJitter), longest));
 }
 

@@ -16,6 +16,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 Problems run_text(std::string_view vector) {
     const auto cases = parse_cases("{\"vectors\": [" + std::string(vector) + "]}");
@@ -142,6 +143,8 @@ std::string plan_case(std::string_view intervals, std::string_view passes,
 TEST(Categories, PlansCanFail) {
     EXPECT_THAT(run_text(plan_case("60", "[0, 10, 65]", R"({"next_run_s": [0, 60, 65]})")),
                 ElementsAre("next_run_s: expected [0, 60, 65], got [0, 60, 120]"));
+    EXPECT_THAT(run_text(plan_case("60", "[0, 0.0001, 0.0002]", R"({"next_run_s": [0, 60, 60]})")),
+                IsEmpty());
     EXPECT_THAT(run_text(plan_case("[60, 60]", "[0, 10]", R"({"last_next_run_s_max": 59})")),
                 ElementsAre("last_next_run_s_max: expected 59, got 60"));
     EXPECT_THAT(run_text(plan_case("60", "[0]", "{}")),
@@ -170,6 +173,10 @@ TEST(Categories, QueueSnapshotsCanFail) {
         "inputs": {"tasks": [["a\u0007", "pve", 5]]},
         "expected": {"depth": 0, "dueWithinSeconds": 0, "perType": {}}})"),
                 ElementsAre(HasSubstr("inputs.the scheduler refuses: ")));
+    EXPECT_THAT(run_text(R"({"name": "n", "category": "queue_snapshot",
+        "inputs": {"tasks": [["a", "Not A Class", 5]]},
+        "expected": {"depth": 0, "dueWithinSeconds": 0, "perType": {}}})"),
+                Contains(HasSubstr("Not A Class")));
 }
 
 TEST(Categories, UnknownFieldsFail) {

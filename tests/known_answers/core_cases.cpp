@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/task_key.hpp"
+#include "model/validate.hpp"
 #include "schedule/classic_interval.hpp"
 #include "schedule/scheduler_core.hpp"
 #include "tests/known_answers/categories.hpp"
@@ -35,7 +36,7 @@ double second_of(BootTime time) { return base::to_seconds(time - kStart.boot); }
 class SteppedCore {
   public:
     SteppedCore(const std::vector<std::string>& classes, Fields& inputs)
-        : core_(kStart, 1, settings_for(classes)), inputs_(&inputs) {}
+        : core_(kStart, 1, settings_for(classes, inputs)), inputs_(&inputs) {}
 
     const schedule::SchedulerCore& core() const { return core_; }
 
@@ -47,7 +48,8 @@ class SteppedCore {
                 return;
             }
             const Duration wake = commands_.wake_at - kStart.boot;
-            step(std::clamp(wake, now_ + std::chrono::milliseconds(1), offset), {});
+            const Duration tick = now_ + std::chrono::milliseconds(1);
+            step(std::min(offset, std::max(wake, tick)), {});
         }
     }
 
@@ -61,12 +63,17 @@ class SteppedCore {
     }
 
   private:
-    static model::CoreSettings settings_for(const std::vector<std::string>& classes) {
+    static model::CoreSettings settings_for(const std::vector<std::string>& classes,
+                                            Fields& inputs) {
         model::CoreSettings settings;
         for (const std::string& name : classes) {
             model::ClassSettings class_settings;
             class_settings.name = name;
             settings.classes.push_back(std::move(class_settings));
+        }
+        if (const auto status = model::validate(settings); !status) {
+            inputs.problem("the scheduler refuses", status.error().message);
+            return {};
         }
         return settings;
     }
