@@ -20,8 +20,6 @@ constexpr std::int64_t kWallStart = 1'700'000'000'000'000;  // us: some day in 2
 constexpr double kWindowNs = 10e9;
 constexpr std::uint64_t kLogKey = 0x6c6f67;
 
-std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
-
 }  // namespace
 
 World::World(const WorldOptions& options)
@@ -45,7 +43,7 @@ World::World(const WorldOptions& options)
     for (const double mean : {f.crash_every_s, f.clock_step_every_s, f.parent_outage_every_s,
                               f.poke_every_s, f.operator_every_s, f.edit_every_s, f.jobs_every_s,
                               f.settings_every_s}) {
-        next_happening_s_.push_back(mean > 0 ? faults_.exponential(mean) : 1e300);
+        next_happening_s_.push_back(mean > 0 ? faults_.exponential(mean) : kNeverHappens);
     }
     boot();
 }
@@ -281,7 +279,7 @@ void World::advance_to(double simulated_s) {
     while (now_.boot.ns < until) {
         std::int64_t next = until;
         for (const double at : next_happening_s_) {
-            if (at < 1e299) next = std::min(next, to_ns(at));
+            if (at < kNeverHappens) next = std::min(next, to_ns(at));
         }
         for (const auto& [at, group] : outage_ends_) next = std::min(next, to_ns(at));
         if (!flights_.empty()) next = std::min(next, flights_.top().at_ns);

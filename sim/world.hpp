@@ -24,6 +24,10 @@
 
 namespace pollux::sim {
 
+inline constexpr double kNeverHappens = 1e300;  // s
+
+inline std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
+
 struct WorldReport {
     SimMetrics metrics;
     double base_s = 0;

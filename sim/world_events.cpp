@@ -18,17 +18,18 @@ enum Kind : std::size_t { kCrash, kClock, kOutage, kPoke, kOperator, kEdit, kJob
 void World::schedule_next(std::size_t kind, double mean_s) {
     const double next = now_s() + faults_.exponential(mean_s);
     const bool over = options_.faults.until_s > 0 && next > options_.faults.until_s;
-    next_happening_s_[kind] = over ? 1e300 : next;
+    next_happening_s_[kind] = over ? kNeverHappens : next;
 }
 
 void World::world_events() {
-    const double now = now_s();
-    if (down_until_s_ && now >= *down_until_s_) {
+    // Compared in whole nanoseconds, as the loop advances: a fraction must not be waited for for ever.
+    const auto is_past = [&](double at_s) { return to_ns(at_s) <= now_.boot.ns; };
+    if (down_until_s_ && is_past(*down_until_s_)) {
         down_until_s_.reset();
         boot();
     }
     for (std::size_t i = 0; i < outage_ends_.size(); ++i) {
-        if (outage_ends_[i].first > now) continue;
+        if (!is_past(outage_ends_[i].first)) continue;
         const std::uint32_t group = outage_ends_[i].second;
         outage_ends_.erase(outage_ends_.begin() + static_cast<std::ptrdiff_t>(i--));
         if (--parent_down_[group] == 0 && !down_until_s_) {
@@ -36,7 +37,7 @@ void World::world_events() {
         }
     }
     for (std::size_t kind = 0; kind < next_happening_s_.size(); ++kind) {
-        if (next_happening_s_[kind] <= now) happen(kind);
+        if (next_happening_s_[kind] < kNeverHappens && is_past(next_happening_s_[kind])) happen(kind);
     }
 }
 

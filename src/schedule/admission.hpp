@@ -97,10 +97,6 @@ class Admission {
     base::BootTime class_rate_opens_at(std::uint16_t class_index) const {
         return classes_[class_index].rate.opens_at();
     }
-    bool class_has_slot(std::uint16_t class_index) const {
-        return classes_[class_index].slots.free() > 0 &&
-               classes_[class_index].slots.reserved_by == model::kNoIndex;
-    }
     void close_class_until(std::uint16_t class_index, base::BootTime until) {
         classes_[class_index].rate.close_until(until);
     }

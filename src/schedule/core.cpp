@@ -135,6 +135,7 @@ void SchedulerCore::every_second() {
 }
 
 void SchedulerCore::pick_and_start() {
+    more_to_start_ = false;
     if (ready_.size() == 0) return;
     ready_.begin_turn(now());
     std::uint32_t starts = 0;
@@ -160,23 +161,20 @@ void SchedulerCore::pick_and_start() {
             park(*task, verdict);
         }
     }
+    more_to_start_ = starts == settings_.max_starts_per_step;
 }
 
 base::BootTime SchedulerCore::next_wake() const {
     base::BootTime wake = std::min({wheel_.next_event(), leases_.next_check(), next_second_});
     if (ready_.size() == 0) return wake;
-    if (admission_.global_pool().free() <= 0) return wake;  // the end of a run wakes us
     if (!admission_.global_rate().open(now())) {
         return std::min(wake, admission_.global_rate().opens_at());
     }
+    if (more_to_start_) return now();
+    // What is still ready waits for its class: for a rate by time, for a slot until a run ends.
     for (std::uint16_t c = 0; c < ready_.class_count(); ++c) {
-        for (std::size_t tier = 0; tier < model::kTierCount; ++tier) {
-            if (ready_.size(c, static_cast<model::Tier>(tier)) == 0) continue;
-            const base::BootTime opens = admission_.class_rate_opens_at(c);
-            const bool starts_left = opens <= now() && admission_.class_has_slot(c);
-            if (starts_left) return now();
-            if (opens > now()) wake = std::min(wake, opens);
-        }
+        const base::BootTime opens = admission_.class_rate_opens_at(c);
+        if (opens > now() && ready_.size(c) > 0) wake = std::min(wake, opens);
     }
     return wake;
 }

@@ -298,10 +298,7 @@ void SchedulerCore::change_task(std::uint32_t task, const TaskSpec& spec, std::u
     const bool was_enabled = slot.has(kFlagEnabled);
     const std::uint32_t old_timing = slot.timing;
     // A task that waits somewhere waits there for what it wanted before: let it ask anew.
-    const bool waiting = slot.place == Place::kReady || slot.place == Place::kDeviceQueue ||
-                         slot.place == Place::kRegionQueue ||
-                         slot.place == Place::kResourceQueue || slot.place == Place::kBehindRun ||
-                         slot.place == Place::kDeviceRate;
+    const bool waiting = is_due_and_waiting(slot.place);
     if (waiting) disable(task);
     if (slot.recurring() && was_enabled) leave_planner(task);
     configure_task(task, spec, demand);

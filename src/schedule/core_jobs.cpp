@@ -96,6 +96,10 @@ void SchedulerCore::set_node_state(std::uint32_t node, NodeState state) {
 
 void SchedulerCore::needs_changed(std::uint32_t task) {
     TaskSlot& slot = tasks_[task];
+    if (is_due_and_waiting(slot.place) && graph_.unmet_hold(slot.node) > 0) {
+        disable(task);  // its turn had not come yet, and now it must not
+        slot.place = Place::kWaitsForNeeds;
+    }
     if (!slot.recurring()) {
         const bool waits = slot.place == Place::kWaitsForNeeds;
         if (!waits) return;

@@ -31,13 +31,9 @@ std::vector<PlanEntry> SchedulerCore::plan(base::BootTime, std::size_t limit) co
     std::vector<PlanEntry> entries;
     if (ready_.size() > 0 || leases_.size() > 0) {
         for (std::uint32_t task = 0; task < tasks_.capacity(); ++task) {
-            const Place place = tasks_[task].place;
-            const bool waits = place == Place::kReady || place == Place::kDeviceQueue ||
-                               place == Place::kDeviceRate || place == Place::kBehindRun ||
-                               place == Place::kRegionQueue || place == Place::kResourceQueue;
-            if (waits) entries.push_back({tasks_.handle(task), tasks_[task].next_due});
+            if (!is_due_and_waiting(tasks_[task].place)) continue;
+            entries.push_back({tasks_.handle(task), tasks_[task].next_due});
         }
-        std::ranges::stable_sort(entries, {}, &PlanEntry::due);
     }
     wheel_.visit_in_order([&](std::uint32_t task, std::uint32_t tick) {
         if (entries.size() >= limit) return false;
@@ -47,7 +43,9 @@ std::vector<PlanEntry> SchedulerCore::plan(base::BootTime, std::size_t limit) co
         return true;
     });
     // The wheel counts in milliseconds: inside one tick the exact time decides.
-    std::ranges::stable_sort(entries, {}, &PlanEntry::due);
+    std::ranges::sort(entries, [](const PlanEntry& a, const PlanEntry& b) {
+        return a.due != b.due ? a.due < b.due : a.task.index < b.task.index;
+    });
     if (entries.size() > limit) entries.resize(limit);
     return entries;
 }

@@ -38,6 +38,11 @@ class ReadyQueue {
     std::size_t size(std::uint16_t class_index, model::Tier tier) const {
         return classes_[class_index].tiers[static_cast<std::size_t>(tier)].live;
     }
+    std::size_t size(std::uint16_t class_index) const {
+        std::size_t sum = 0;
+        for (const Lane& lane : classes_[class_index].tiers) sum += lane.live;
+        return sum;
+    }
     std::size_t class_count() const { return classes_.size(); }
 
     // One turn of picking. next() names the task whose turn it is; the caller resolves it in one of

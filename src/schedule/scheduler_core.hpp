@@ -245,6 +245,7 @@ class SchedulerCore {
     base::TokenBucket single_adds_;  // how many new tasks may start at once
     std::uint32_t audit_cursor_ = 0;
     bool solve_now_ = false;
+    bool more_to_start_ = false;  // the last turn ended by its batch limit
     bool was_infeasible_ = false;
     std::vector<std::uint32_t> ended_;
     std::vector<std::uint32_t> affected_;  // children whose needs turned, still to be looked at

@@ -28,6 +28,13 @@ enum class Place : std::uint8_t {
     kFaulted,        // a decision failed; an operator or an edit tries again
 };
 
+// Due, needs met, not running yet: it waits for its turn or for room.
+constexpr bool is_due_and_waiting(Place place) {
+    return place == Place::kReady || place == Place::kDeviceRate || place == Place::kDeviceQueue ||
+           place == Place::kBehindRun || place == Place::kRegionQueue ||
+           place == Place::kResourceQueue;
+}
+
 enum TaskFlag : std::uint16_t {
     kFlagEnabled = 1U << 0U,
     kFlagAdaptive = 1U << 1U,     // the spec allows adaptive intervals

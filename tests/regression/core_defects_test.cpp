@@ -1,0 +1,331 @@
+// Stories in which a task, a class or the whole scheduler could get stuck, spin, or be misreported.
+// Each is the smallest sequence that shows it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "engine/engine.hpp"
+#include "tests/regression/core_driver.hpp"
+
+namespace pollux::tests {
+namespace {
+
+using model::Outcome;
+using model::Tier;
+using schedule::OperatorVerb;
+using schedule::Place;
+using namespace std::chrono_literals;
+
+model::TaskSpec with_device(model::TaskSpec spec, std::string device) {
+    spec.device = std::move(device);
+    return spec;
+}
+
+model::TaskSpec with_tier(model::TaskSpec spec, Tier tier) {
+    spec.tier = tier;
+    return spec;
+}
+
+model::TaskSpec with_demand(model::TaskSpec spec, std::int64_t amount) {
+    spec.demand = {{"lane", amount}};
+    return spec;
+}
+
+bool in_plan(const CoreDriver& driver, const std::string& key) {
+    const auto plan = driver.core().plan(driver.now().boot, 100);
+    return std::ranges::find(plan, driver.handle(key), &schedule::PlanEntry::task) != plan.end();
+}
+
+bool all_gates_open(const CoreDriver& driver, const std::string& key) {
+    const auto story = driver.core().explain(key);
+    return std::ranges::all_of(story->gates, &schedule::Gate::open);
+}
+
+// One slot of the class is free, but its most urgent task wants two: nothing can start until a run
+// ends, so nothing needs to be looked at before that.
+TEST(CoreDefects, DISABLED_AsksToBeSteppedAtOnceWhileALargeDemandWaitsForSlots) {
+    auto settings = roomy_settings({"a", "b"});
+    settings.global_slots = 2;
+    CoreDriver driver(settings);
+    driver.add(job("b::small"));
+    ASSERT_TRUE(driver.runs("b::small"));
+    auto large = job("a::large");
+    large.slots = 2;
+    driver.add(large);
+    ASSERT_FALSE(driver.runs("a::large"));
+    EXPECT_GT(driver.commands().wake_at, driver.now().boot);
+}
+
+TEST(CoreDefects, DISABLED_AsksToBeSteppedAtOnceWhileSlotsAreReserved) {
+    auto settings = roomy_settings({"a", "b"});
+    settings.global_slots = 2;
+    CoreDriver driver(settings);
+    driver.add(job("b::small"));
+    auto large = with_tier(job("a::large"), Tier::kCritical);
+    large.slots = 2;
+    driver.add(large);
+    driver.add(job("b::other"));  // may not take what is reserved
+    ASSERT_FALSE(driver.runs("b::other"));
+    EXPECT_GT(driver.commands().wake_at, driver.now().boot);
+}
+
+// X was ready first, but waited for its device when Y reserved the only slot of their class. Now X
+// stands before Y in line and may not take what Y reserved; Y is not looked at, because X blocks
+// the class.
+TEST(CoreDefects, DISABLED_AReservationOfClassSlotsStopsItsWholeClass) {
+    auto settings = roomy_settings({"a", "b"});
+    settings.device_slots = 1;
+    settings.classes[0].slots = 1;
+    CoreDriver driver(settings);
+    driver.add(with_device(job("b::on-device"), "d"));
+    driver.add(with_tier(with_device(job("a::x"), "d"), Tier::kCritical));
+    ASSERT_EQ(driver.slot("a::x").place, Place::kDeviceQueue);
+    driver.add(job("a::w"));  // takes the slot of the class
+    ASSERT_TRUE(driver.runs("a::w"));
+    driver.run_for(1);
+    driver.add(with_tier(job("a::y"), Tier::kCritical));  // reserves it
+    driver.finish("b::on-device");
+    driver.finish("a::w");
+    driver.run_for(10);
+    EXPECT_TRUE(driver.runs("a::x") || driver.runs("a::y"));
+}
+
+// The task that was woken for the device cannot start, because its class is full. The other task
+// that waits for the device could, but is not asked.
+TEST(CoreDefects, DISABLED_AWokenTaskOfAFullClassKeepsItsDeviceIdle) {
+    auto settings = roomy_settings({"a", "b"});
+    settings.device_slots = 1;
+    settings.classes[0].slots = 1;
+    CoreDriver driver(settings);
+    driver.add(with_device(job("b::first"), "d"));
+    driver.add(with_device(job("a::waits"), "d"));
+    driver.run_for(0.01);
+    driver.add(with_device(job("b::waits"), "d"));
+    driver.add(job("a::elsewhere"));  // fills class a
+    ASSERT_TRUE(driver.runs("a::elsewhere"));
+    driver.finish("b::first");
+    driver.run_for(0.1);
+    EXPECT_TRUE(driver.runs("b::waits"));
+    driver.run_for(20);
+    EXPECT_EQ(driver.core().stats().sweep_repairs, 0U);
+}
+
+// X and Y each hold what the other one lacks: X the lane, Y the region.
+TEST(CoreDefects, DISABLED_TwoReservationsBlockEachOther) {
+    auto settings = roomy_settings({"a", "b"});
+    settings.resources = {{"lane", 1}};
+    CoreDriver driver(settings);
+    driver.apply(schedule::CreditChanged{"r", 1});
+    driver.add(with_demand(job("a::holds-lane"), 1));
+    auto x = with_tier(with_demand(job("a::x"), 1), Tier::kCritical);
+    x.region = "r";
+    driver.add(x);
+    auto z = job("b::holds-region");
+    z.region = "r";
+    driver.add(z);
+    ASSERT_TRUE(driver.runs("b::holds-region"));
+    auto y = x;
+    y.key = "a::y";
+    driver.run_for(1);
+    driver.add(y);
+    driver.finish("a::holds-lane");
+    driver.finish("b::holds-region");
+    driver.run_for(10);
+    EXPECT_TRUE(driver.runs("a::x") || driver.runs("a::y"));
+}
+
+// The reservation goes with its holder, but whoever waited because of it is not told.
+TEST(CoreDefects, DISABLED_ADroppedReservationWakesNobody) {
+    auto settings = roomy_settings({"a", "b"});
+    settings.device_slots = 1;
+    settings.resources = {{"lane", 2}};
+    CoreDriver driver(settings);
+    driver.add(with_demand(job("b::holds-lane"), 2));
+    driver.add(with_tier(with_device(with_demand(job("a::x"), 2), "d"), Tier::kCritical));
+    driver.add(with_demand(job("b::y"), 1));
+    driver.add(with_device(job("b::on-device"), "d"));
+    ASSERT_TRUE(driver.runs("b::on-device"));
+    driver.finish("b::holds-lane");  // x now waits for its device, y for the reservation
+    ASSERT_FALSE(driver.runs("b::y"));
+    driver.remove("a::x");
+    driver.run_for(10);
+    EXPECT_TRUE(driver.runs("b::y"));
+}
+
+TEST(CoreDefects, DISABLED_RaisedCapacityWakesNobody) {
+    auto settings = roomy_settings({"a"});
+    settings.resources = {{"lane", 2}};
+    CoreDriver driver(settings);
+    auto spec = with_demand(fixed_task("a::x", 10s), 2);
+    spec.enabled = false;
+    driver.add(spec);
+    auto lowered = settings;
+    lowered.resources = {{"lane", 1}};
+    driver.change_settings(lowered);
+    driver.operate(OperatorVerb::kEnable, "a::x");
+    ASSERT_EQ(driver.slot("a::x").place, Place::kResourceQueue);
+    driver.change_settings(settings);
+    driver.run_for(60);
+    EXPECT_FALSE(driver.starts_of("a::x").empty());
+}
+
+TEST(CoreDefects, DISABLED_RaisedDeviceLimitsDoNotWakeWhoWaitsBehindARun) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.add(with_device(job("a::first"), "d"));
+    driver.add(with_device(job("a::second"), "d"));
+    ASSERT_EQ(driver.slot("a::second").place, Place::kBehindRun);
+    driver.apply(schedule::DeviceChanged{std::make_shared<const model::DeviceSpec>(
+        model::DeviceSpec{.name = "d", .rate = 0, .slots = 4, .slots_per_class = 2})});
+    driver.run_for(1);
+    EXPECT_TRUE(driver.runs("a::second"));
+}
+
+TEST(CoreDefects, DISABLED_ARaisedDeviceRateDoesNotWakeWhoWaitsForTheOldOne) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.apply(schedule::DeviceChanged{
+        std::make_shared<const model::DeviceSpec>(model::DeviceSpec{.name = "d", .rate = 0.001})});
+    driver.add(with_device(job("a::first"), "d"));
+    driver.finish("a::first");
+    driver.add(with_device(job("a::second"), "d"));
+    ASSERT_EQ(driver.slot("a::second").place, Place::kDeviceRate);
+    driver.apply(schedule::DeviceChanged{
+        std::make_shared<const model::DeviceSpec>(model::DeviceSpec{.name = "d", .rate = 1000})});
+    driver.run_for(5);
+    EXPECT_TRUE(driver.runs("a::second"));
+}
+
+// A child that is ready, or waits for a slot, when its parent goes down starts all the same.
+TEST(CoreDefects, DISABLED_AReadyTaskStartsAfterItsParentWentDown) {
+    auto settings = roomy_settings({"a"});
+    settings.global_slots = 1;
+    CoreDriver driver(settings);
+    driver.add(job("a::holds-slot"));
+    auto child = fixed_task("a::child", 10s);
+    child.needs = {needs_device("switch")};
+    driver.add(child);
+    driver.parent("switch", true);
+    driver.run_for(10);
+    ASSERT_EQ(driver.slot("a::child").place, Place::kReady);
+    driver.parent("switch", false);
+    driver.finish("a::holds-slot");
+    driver.run_for(1);
+    EXPECT_FALSE(driver.runs("a::child"));
+}
+
+TEST(CoreDefects, DISABLED_ThePlanLeavesOutATaskThatWaitsForItsRegion) {
+    CoreDriver driver(roomy_settings({"a"}));
+    auto spec = fixed_task("a::remote", 10s);
+    spec.region = "r";
+    driver.add(spec);
+    ASSERT_EQ(driver.slot("a::remote").place, Place::kRegionQueue);
+    EXPECT_TRUE(in_plan(driver, "a::remote"));
+}
+
+TEST(CoreDefects, DISABLED_ThePlanLeavesOutATaskThatWaitsForItsDeviceRate) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.apply(schedule::DeviceChanged{
+        std::make_shared<const model::DeviceSpec>(model::DeviceSpec{.name = "d", .rate = 0.1})});
+    driver.add(with_device(job("a::first"), "d"));
+    driver.finish("a::first");
+    driver.add(with_device(job("a::second"), "d"));
+    ASSERT_EQ(driver.slot("a::second").place, Place::kDeviceRate);
+    EXPECT_TRUE(in_plan(driver, "a::second"));
+}
+
+// What a person did must be seen and must survive a crash, also while a run is in flight.
+TEST(CoreDefects, DISABLED_EnablingDuringARunIsNeitherShownNorWritten) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.add(fixed_task("a::x", 10s));
+    ASSERT_TRUE(driver.runs("a::x"));
+    driver.operate(OperatorVerb::kDisable, "a::x");
+    driver.core().take_record(driver.handle("a::x"));
+    driver.operate(OperatorVerb::kEnable, "a::x");
+    const auto& changes = driver.commands().changes;
+    EXPECT_TRUE(std::ranges::any_of(changes, [](const schedule::Change& change) {
+        return change.kind == schedule::ChangeKind::kEnabled && change.to == 1;
+    }));
+    EXPECT_FALSE(driver.commands().persists.empty());
+}
+
+// A task edited to a lower tier must not be chosen by its old one.
+TEST(CoreDefects, DISABLED_AnEditedTaskIsStillChosenByItsOldTier) {
+    auto settings = roomy_settings({"a"});
+    settings.global_slots = 1;
+    settings.aging_step = 1h;
+    CoreDriver driver(settings);
+    driver.add(job("a::holds-slot"));
+    driver.add(with_tier(job("a::edited"), Tier::kHigh));
+    driver.run_for(0.01);
+    driver.add(with_tier(job("a::high"), Tier::kHigh));
+    driver.add(with_tier(job("a::edited"), Tier::kLow));
+    driver.finish("a::holds-slot");
+    EXPECT_TRUE(driver.runs("a::high"));
+}
+
+TEST(CoreDefects, DISABLED_AnEditedTaskIsCountedTwiceInTheLine) {
+    auto settings = roomy_settings({"a"});
+    settings.global_slots = 1;
+    CoreDriver driver(settings);
+    driver.add(job("a::holds-slot"));
+    driver.add(job("a::edited"));
+    driver.run_for(0.01);
+    driver.add(job("a::last"));
+    driver.add(job("a::edited"));
+    EXPECT_EQ(driver.core().explain("a::last")->place_in_line, 1U);
+}
+
+// A recurring parent that failed once is still good; a restart must not turn it unknown.
+TEST(CoreDefects, DISABLED_ARestartHoldsTheChildrenOfAParentThatFailedOnce) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.add(fixed_task("a::parent", 60s));
+    driver.finish("a::parent");
+    auto child = fixed_task("a::child", 10s);
+    child.needs = {needs_task("a::parent")};
+    driver.add(child);
+    driver.finish("a::child");
+    driver.operate(OperatorVerb::kTriggerNow, "a::parent");
+    driver.finish("a::parent", Outcome::kTransient);
+    ASSERT_EQ(driver.core().needs().unmet_hold(driver.slot("a::child").node), 0U);
+    driver.restart(0.1);
+    EXPECT_EQ(driver.core().needs().unmet_hold(driver.slot("a::child").node), 0U);
+}
+
+// The device asked everybody to wait, whoever it said that to.
+TEST(CoreDefects, DISABLED_RetryAfterIsIgnoredWhenAJobReceivesIt) {
+    CoreDriver driver(roomy_settings({"a", "b"}));
+    driver.set_worker([](const std::string& key, double) {
+        Reply reply;
+        if (key == "a::job") {
+            reply.outcome = Outcome::kTransient;
+            reply.retry_after = 30s;
+        }
+        return reply;
+    });
+    driver.add(with_device(job("a::job"), "d"));
+    driver.run_for(1);
+    driver.add(with_device(fixed_task("b::poll", 60s), "d"));
+    driver.run_for(5);
+    EXPECT_TRUE(driver.starts_of("b::poll").empty());
+}
+
+// Removed and added again before the store was asked: one batch holds the new row and its removal.
+TEST(CoreDefects, DISABLED_ABatchRemovesTheRowThatItWrites) {
+    const base::Instant now{base::BootTime{1'000'000'000}, base::WallTime{1'700'000'000'000'000}};
+    engine::Engine engine(now, 1, 1, roomy_settings({"a"}));
+    engine::Output out;
+    const auto upsert = [] {
+        return schedule::TasksUpserted{std::make_shared<const std::vector<model::TaskSpec>>(
+            std::vector{fixed_task("a::x", 10s)})};
+    };
+    const std::vector<schedule::Event> first = {upsert()};
+    engine.step(now, first, {}, out);
+    const std::vector<schedule::Event> again = {schedule::TaskRemoved{"a::x"}, upsert()};
+    engine.step(now, again, {}, out);
+    ASSERT_TRUE(out.batch);
+    ASSERT_EQ(out.batch->rows.size(), 1U);
+    EXPECT_TRUE(out.batch->removed.empty());
+}
+
+}  // namespace
+}  // namespace pollux::tests
