@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <set>
@@ -16,7 +17,7 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "model/validate.hpp"
+#include "fuzz/event_text.hpp"
 #include "schedule/scheduler_core.hpp"
 
 namespace {
@@ -313,6 +314,7 @@ class Session {
 
     void step() {
         commands_.clear();
+        trace_events();
         core_.step(now_, events_, commands_);
         events_.clear();
         wake_at_ = commands_.wake_at;
@@ -324,6 +326,13 @@ class Session {
             started_.push_back({start.task, start.run});
         }
         check();
+    }
+
+    void trace_events() const {
+        static const bool on = std::getenv("CORE_FUZZ_TRACE") != nullptr;
+        if (!on) return;
+        fmt::print(stderr, "step at {} ns\n", now_.boot.ns);
+        for (const Event& event : events_) fmt::print(stderr, "    {}\n", fuzz::text(event));
     }
 
     void check() {

@@ -24,7 +24,7 @@ SchedulerCore::SchedulerCore(base::Instant now, std::uint32_t epoch, model::Core
       wheel_(now.boot),
       ready_(tasks_),
       admission_(tasks_, devices_, leases_),
-      planner_(tasks_, timings_),
+      planner_(tasks_, timings_, balancer_),
       next_second_(now.boot + kSecond),
       single_adds_(base::TokenBucket::per_second(kSingleAddsPerSecond, kSingleAddsBurst)) {
     apply_settings();
@@ -34,6 +34,7 @@ void SchedulerCore::step(base::Instant now, std::span<const Event> events, Comma
     if (now.boot < now_.boot) now.boot = now_.boot;  // boot time cannot go back; a caller may err
     now_ = now;
     out_ = &out;
+    balancer_.advance(now.boot);
     for (const Event& event : events) apply(event);
     fire_timers();
     end_leases();

@@ -33,6 +33,7 @@ void SchedulerCore::schedule_at(std::uint32_t task, base::BootTime due) {
     slot.next_due = due;
     slot.place = Place::kScheduled;
     slot.wheel_tick = wheel_.arm(task, due);
+    balancer_.expect(due);
 }
 
 // The due gate opened: on to the needs, then into the ready set. The task has left its old place.

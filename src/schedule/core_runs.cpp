@@ -181,6 +181,7 @@ void SchedulerCore::finish_recurring(std::uint32_t task, const RunFinished& resu
     } else {
         Answer answer;
         answer.at = now();
+        answer.planned = lease.due;
         answer.elapsed = slot.last_answer == base::BootTime::min() ? ms(slot.interval_ms)
                                                                    : now() - slot.last_answer;
         answer.staleness = freshness(tasks_.handle(task), now()).score;
@@ -298,6 +299,7 @@ void SchedulerCore::on_observed(const Observed& event) {
     if (at <= slot.last_answer) return;  // older than what is known
     Answer answer;
     answer.at = at;
+    answer.planned = at;
     answer.elapsed = slot.last_answer == base::BootTime::min() ? ms(slot.interval_ms)
                                                                : at - slot.last_answer;
     answer.changed = event.changed && slot.has(kFlagAnswered);

@@ -15,6 +15,9 @@ constexpr double kSlowestPlannedRate = 1e-6;  // keeps shapes finite
 constexpr double kAimdStep = 0.6;
 constexpr double kAimdCut = 0.85;
 constexpr double kJitter = 0.05;
+constexpr double kPlayAtLimit = 0.03;  // bounds leave room for this
+constexpr double kYoungPlay = 0.3;
+constexpr std::uint32_t kYoungAttempts = 3;
 constexpr double kIdleAfter = 3600;  // s without a change: from here on a task may drift
 
 // How a preset tells an idle task from one that is merely quiet for a while. `fresh` wants the
@@ -37,14 +40,23 @@ bool is_pooled_policy(PolicyKind policy) {
            policy == PolicyKind::kKnownRate;
 }
 
+// What will be believed after a first answer without a change. Assuming anything else beforehand
+// would make those that have answered look unlike those that have not, and the first round uneven.
+double rate_before_first_answer(std::uint32_t base_ms) {
+    RateBelief belief;
+    RatePrior prior;
+    return learn(belief, prior, {base_ms * 1e-3, false, 0, 1e9});
+}
+
 std::uint32_t to_ms(double seconds) {
     return static_cast<std::uint32_t>(std::clamp(seconds * 1e3 + 0.5, 1.0, 4e9));
 }
 
 }  // namespace
 
-IntervalPlanner::IntervalPlanner(TaskTable& tasks, TimingTable& timings)
-    : tasks_(tasks), timings_(timings) {
+IntervalPlanner::IntervalPlanner(TaskTable& tasks, TimingTable& timings,
+                                 const DueBalancer& balancer)
+    : tasks_(tasks), timings_(timings), balancer_(balancer) {
     for (std::size_t preset = 0; preset < model::kPresetNames.size(); ++preset) {
         new_pool(static_cast<model::Preset>(preset));
     }
@@ -178,7 +190,9 @@ void IntervalPlanner::enter_pool(std::uint32_t task) {
     terms.bucket = BudgetPool::kNoBucket;
     terms.chosen_ms = 0;
     terms.planned_ms = 0;
-    if (terms.rate <= 0) terms.rate = static_cast<float>(kPriorRate);
+    if (terms.rate <= 0) {
+        terms.rate = static_cast<float>(rate_before_first_answer(timings_[slot.timing].base_ms));
+    }
     plan_pooled(task, shape_of(slot, static_cast<double>(terms.rate)),
                 terms.drift_permille * 1e-3);
 }
@@ -282,16 +296,21 @@ std::uint32_t IntervalPlanner::classic(std::uint32_t task, const Answer& answer,
     return interval;
 }
 
-std::uint32_t IntervalPlanner::jittered(std::uint32_t task, std::uint32_t interval_ms) const {
+// Uses the play of the interval to keep the starts of the fleet even.
+std::uint32_t IntervalPlanner::jittered(std::uint32_t task, std::uint32_t interval_ms,
+                                        base::BootTime planned) const {
     const TaskSlot& slot = tasks_[task];
-    const double unit = base::unit_interval(
-        base::siphash24(seed_, slot.key_hash, slot.attempt ^ kJitterPurpose));
-    // Nobody waits longer than promised: a task at its limit has no jitter. It does not need any
-    // to stay apart from others, because its next due is counted from the planned time.
     const double longest = pools_[pool_index(task)].pool->longest_s(terms_[task].band);
     const double interval_s = interval_ms * 1e-3;
-    if (interval_s >= longest * 0.999) return interval_ms;
-    return to_ms(std::min(interval_s * (1 + (2 * unit - 1) * kJitter), longest));
+    const bool at_limit = interval_s >= longest * 0.999;
+    const double play = at_limit ? kPlayAtLimit : kJitter;
+    const bool young = slot.attempt <= kYoungAttempts;  // not in step with the others yet
+    const double earliest = interval_s * (1 - (young ? kYoungPlay : play));
+    const double latest = std::min(interval_s * (1 + play), longest * (1 + kPlayAtLimit));
+    const auto hash = base::siphash24(seed_, slot.key_hash, slot.attempt ^ kJitterPurpose);
+    const base::BootTime due = balancer_.choose(planned + base::from_seconds(earliest),
+                                                planned + base::from_seconds(latest), hash);
+    return to_ms(base::to_seconds(due - planned));
 }
 
 std::uint32_t IntervalPlanner::decide(std::uint32_t task, const Answer& answer,
@@ -314,7 +333,7 @@ std::uint32_t IntervalPlanner::decide(std::uint32_t task, const Answer& answer,
             shape = static_cast<double>(x) / std::sqrt(model::weight_of(slot.tier));
         }
         plan_pooled(task, shape, drift_of(slot, rate, answer.at));
-        interval = jittered(task, terms_[task].planned_ms);
+        interval = jittered(task, terms_[task].planned_ms, answer.planned);
     } else if (adaptive(task) && !answer.failed) {
         interval = classic(task, answer, ready_depth);
     } else {

@@ -12,6 +12,7 @@
 #include "base/time.hpp"
 #include "model/settings.hpp"
 #include "schedule/budget_pool.hpp"
+#include "schedule/due_balancer.hpp"
 #include "schedule/load_monitor.hpp"
 #include "schedule/rate_belief.hpp"
 #include "schedule/task_table.hpp"
@@ -43,6 +44,7 @@ struct IntervalTerms {
 
 struct Answer {
     base::BootTime at;
+    base::BootTime planned;    // what the run was due at: the next due is counted from here
     base::Duration elapsed{};  // since the previous answer
     bool changed = false;
     bool failed = false;
@@ -55,7 +57,7 @@ class IntervalPlanner {
   public:
     static constexpr std::size_t kOwnPoolMembers = 30;
 
-    IntervalPlanner(TaskTable& tasks, TimingTable& timings);
+    IntervalPlanner(TaskTable& tasks, TimingTable& timings, const DueBalancer& balancer);
 
     void configure(const model::CoreSettings& settings);
 
@@ -110,11 +112,13 @@ class IntervalPlanner {
     void plan_pooled(std::uint32_t task, double shape, double drift);
     double drift_of(const TaskSlot& slot, double rate, base::BootTime now) const;
     std::uint32_t classic(std::uint32_t task, const Answer& answer, std::size_t ready_depth);
-    std::uint32_t jittered(std::uint32_t task, std::uint32_t interval_ms) const;
+    std::uint32_t jittered(std::uint32_t task, std::uint32_t interval_ms,
+                           base::BootTime planned) const;
     void set_plan(std::uint32_t task, std::uint32_t chosen_ms, std::uint32_t planned_ms);
 
     TaskTable& tasks_;
     TimingTable& timings_;
+    const DueBalancer& balancer_;
     base::ChunkedArray<IntervalTerms> terms_;
     base::ChunkedArray<RateBelief> beliefs_;
     std::vector<ClassPolicy> classes_;

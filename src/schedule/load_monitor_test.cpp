@@ -8,7 +8,8 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(DurationSketch, AnswersToTheLongSideWithinAQuarterOctave) {
-    for (const base::Duration value : {2ms, 10ms, 137ms, 1s, 4321ms, 30s, 600s}) {
+    for (const base::Duration value :
+         std::initializer_list<base::Duration>{2ms, 10ms, 137ms, 1s, 4321ms, 30s, 600s}) {
         DurationSketch sketch;
         for (int i = 0; i < 100; ++i) sketch.add(value);
         const double ratio = base::to_seconds(sketch.quantile(0.95)) / base::to_seconds(value);

@@ -15,7 +15,6 @@ namespace pollux::schedule {
 
 inline constexpr std::size_t kRateLevels = 16;
 inline constexpr double kSlowestRate = 1.0 / 86400.0;  // changes per second at level 0
-inline constexpr double kPriorRate = 2e-3;             // assumed before the first answer
 
 // Shared by the tasks of one pool: where tasks of this kind tend to be.
 struct RatePrior {

@@ -30,6 +30,7 @@
 #include "schedule/admission.hpp"
 #include "schedule/command.hpp"
 #include "schedule/device_table.hpp"
+#include "schedule/due_balancer.hpp"
 #include "schedule/event.hpp"
 #include "schedule/explain.hpp"
 #include "schedule/failure_ladder.hpp"
@@ -232,6 +233,7 @@ class SchedulerCore {
     base::TimingWheel wheel_;
     ReadyQueue ready_;
     Admission admission_;
+    DueBalancer balancer_;
     IntervalPlanner planner_;
     LoadMonitor load_;
     std::vector<ClassLoad> class_load_;

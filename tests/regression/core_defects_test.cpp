@@ -37,11 +37,6 @@ bool in_plan(const CoreDriver& driver, const std::string& key) {
     return std::ranges::find(plan, driver.handle(key), &schedule::PlanEntry::task) != plan.end();
 }
 
-bool all_gates_open(const CoreDriver& driver, const std::string& key) {
-    const auto story = driver.core().explain(key);
-    return std::ranges::all_of(story->gates, &schedule::Gate::open);
-}
-
 // One slot of the class is free, but its most urgent task wants two: nothing can start until a run
 // ends, so nothing needs to be looked at before that.
 TEST(CoreDefects, DISABLED_AsksToBeSteppedAtOnceWhileALargeDemandWaitsForSlots) {

@@ -1,0 +1,156 @@
+#include "schedule/recovery_spread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/test_random.hpp"
+
+namespace pollux::schedule {
+namespace {
+
+using base::BootTime;
+using base::Duration;
+using namespace std::chrono_literals;
+
+constexpr BootTime kNow{1'000'000'000'000'000};
+constexpr Duration kWindow = 10s;
+
+// A fleet in its steady state, looked at after a pause: dues are spread evenly over the interval
+// that would have followed the end.
+std::vector<RecoveringTask> fleet(const std::vector<Duration>& intervals, std::uint32_t count,
+                                  Duration downtime) {
+    base::TestRandom random(5);
+    std::vector<RecoveringTask> tasks;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Duration interval = intervals[i % intervals.size()];
+        const double phase = random.between(0, 1);
+        RecoveringTask one;
+        one.task = i;
+        one.due = kNow - downtime + base::from_seconds(base::to_seconds(interval) * phase);
+        one.interval_ms = static_cast<std::uint32_t>(interval.count() / 1'000'000);
+        one.key_hash = random.next();
+        tasks.push_back(one);
+    }
+    return tasks;
+}
+
+double steady_rate(const std::vector<RecoveringTask>& tasks) {
+    double rate = 0;
+    for (const auto& one : tasks) rate += 1e3 / one.interval_ms;
+    return rate;
+}
+
+// The most starts in any window of 10 s, when every task goes on at its interval.
+std::size_t busiest_window(const std::vector<RecoveringTask>& tasks, Duration horizon) {
+    std::vector<std::int64_t> starts;
+    for (const auto& one : tasks) {
+        const Duration step = std::chrono::milliseconds(one.interval_ms);
+        for (BootTime at = one.due; at < kNow + horizon; at += step) starts.push_back(at.ns);
+    }
+    std::ranges::sort(starts);
+    std::size_t most = 0;
+    for (std::size_t first = 0, last = 0; last < starts.size(); ++last) {
+        while (starts[last] - starts[first] >= kWindow.count()) ++first;
+        most = std::max(most, last - first + 1);
+    }
+    return most;
+}
+
+struct Case {
+    std::vector<Duration> intervals;
+    Duration downtime;
+};
+
+class RecoverySpread : public testing::TestWithParam<Case> {};
+
+TEST_P(RecoverySpread, NeverMoreThanOneFifthAboveSteady) {
+    auto tasks = fleet(GetParam().intervals, 3000, GetParam().downtime);
+    const double steady = steady_rate(tasks) * base::to_seconds(kWindow);
+    spread_overdue(tasks, kNow);
+    const double most = static_cast<double>(busiest_window(tasks, 300s));
+    // One start at once is allowed for each kind of interval, and windows do not end at bins.
+    const double groups = static_cast<double>(GetParam().intervals.size());
+    EXPECT_LE(most, 1.2 * steady + groups) << "steady would be " << steady;
+}
+
+TEST_P(RecoverySpread, EverybodyIsCoveredWithinOneInterval) {
+    auto tasks = fleet(GetParam().intervals, 3000, GetParam().downtime);
+    const auto before = tasks;
+    spread_overdue(tasks, kNow);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        ASSERT_GE(tasks[i].due, kNow) << "nobody is planned into the past";
+        ASSERT_LE(tasks[i].due, kNow + std::chrono::milliseconds(tasks[i].interval_ms));
+        if (before[i].due > kNow) {
+            ASSERT_EQ(tasks[i].due, before[i].due) << "who is not overdue keeps its time";
+        }
+    }
+}
+
+TEST_P(RecoverySpread, TheSameOnEveryMachine) {
+    auto a = fleet(GetParam().intervals, 3000, GetParam().downtime);
+    auto b = a;
+    std::ranges::reverse(b);
+    spread_overdue(a, kNow);
+    spread_overdue(b, kNow);
+    std::ranges::reverse(b);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        ASSERT_EQ(a[i].due, b[i].due) << "the order of the rows must not matter";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fleets, RecoverySpread,
+    testing::Values(Case{{10s}, 1s}, Case{{10s}, 30s}, Case{{10s}, 2h}, Case{{60s}, 1s},
+                    Case{{60s}, 30s}, Case{{60s}, 2h}, Case{{300s}, 1s}, Case{{300s}, 30s},
+                    Case{{300s}, 2h}, Case{{10s, 60s}, 30s}, Case{{10s, 60s, 300s}, 1s},
+                    Case{{10s, 60s, 300s}, 30s}, Case{{10s, 60s, 300s}, 2h}));
+
+TEST(RecoverySpreadOrder, CriticalThenLongestOverdue) {
+    std::vector<RecoveringTask> tasks;
+    const std::array<model::Tier, 4> tiers = {model::Tier::kLow, model::Tier::kNormal,
+                                              model::Tier::kHigh, model::Tier::kCritical};
+    for (std::uint32_t i = 0; i < 400; ++i) {
+        tasks.push_back({i, kNow - std::chrono::seconds(1 + (i * 37) % 400), 60'000, tiers[i % 4],
+                         i});
+    }
+    const auto stored = tasks;
+    spread_overdue(tasks, kNow);
+    std::ranges::sort(tasks, {}, &RecoveringTask::due);
+    for (std::size_t i = 1; i < tasks.size(); ++i) {
+        const auto& before = tasks[i - 1];
+        const auto& after = tasks[i];
+        ASSERT_GE(before.tier, after.tier) << "place " << i;
+        if (before.tier == after.tier) {
+            ASSERT_LE(stored[before.task].due, stored[after.task].due) << "place " << i;
+        }
+    }
+    EXPECT_EQ(tasks.front().due, kNow) << "the first one need not wait";
+}
+
+TEST(RecoverySpreadOrder, AHandfulStartsSoon) {
+    std::vector<RecoveringTask> tasks;
+    for (std::uint32_t i = 0; i < 3; ++i) tasks.push_back({i, kNow - 60s, 300'000, {}, i});
+    spread_overdue(tasks, kNow);
+    std::ranges::sort(tasks, {}, &RecoveringTask::due);
+    EXPECT_EQ(tasks[0].due, kNow);
+    EXPECT_LE(tasks[1].due, kNow + 90s);
+    EXPECT_LE(tasks[2].due, kNow + 180s);
+}
+
+TEST(RecoverySpreadOrder, TakesNothingAndIntervalsOfZero) {
+    std::vector<RecoveringTask> tasks;
+    spread_overdue(tasks, kNow);
+    tasks.push_back({0, BootTime::min(), 0, {}, 1});
+    tasks.push_back({1, kNow - 1s, 0, {}, 2});
+    spread_overdue(tasks, kNow);
+    for (const auto& one : tasks) {
+        EXPECT_GE(one.due, kNow);
+        EXPECT_LE(one.due, kNow + 1ms);
+    }
+}
+
+}  // namespace
+}  // namespace pollux::schedule
