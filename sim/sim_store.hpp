@@ -36,8 +36,8 @@ class SimStore {
         const Commit commit = std::move(*under_way_);
         under_way_.reset();
         if (!commit.fails) {
-            for (const auto& row : commit.batch.rows) rows_[row.key] = row;
             for (const auto& key : commit.batch.removed) rows_.erase(key);
+            for (const auto& row : commit.batch.rows) rows_[row.key] = row;
             for (const auto& change : commit.batch.changes) {
                 last_change_ = std::max(last_change_, change.number);
             }

@@ -104,7 +104,7 @@ double DemoScreen::rate(const sim::World& world) {
 
 // How the fleet's intervals are spread: the point of adaptive polling in one picture.
 std::string DemoScreen::intervals(const sim::World& world, int width) const {
-    constexpr std::array<double, 8> kEdges = {5.5, 8, 12, 17, 22, 27, 31, 1e9};
+    constexpr std::array<double, 8> kEdges = {5.5, 8, 12, 17, 22, 27, 30, 1e9};
     std::array<std::size_t, 8> counts{};
     std::size_t total = 0;
     const auto& core = world.engine().core();
@@ -119,7 +119,7 @@ std::string DemoScreen::intervals(const sim::World& world, int width) const {
     }
     std::string text;
     for (std::size_t b = 0; b < counts.size(); ++b) {
-        const std::string label = b + 1 == counts.size() ? fmt::format("{:>6}", "longer")
+        const std::string label = b + 1 == counts.size() ? fmt::format("{:>6}", ">= 30")
                                                          : fmt::format("< {:>4.1f}", kEdges[b]);
         const double share =
             total == 0 ? 0 : static_cast<double>(counts[b]) / static_cast<double>(total);

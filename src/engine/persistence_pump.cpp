@@ -12,13 +12,11 @@ PersistencePump::PersistencePump(std::uint64_t first_number, PumpOptions options
 void PersistencePump::absorb(base::Instant now, const schedule::SchedulerCore& core,
                              const schedule::Commands& commands) {
     for (const schedule::ForgetTask& forget : commands.forgets) {
-        dirty_.erase(forget.key);
         removed_.push_back(forget.key);
         urgent_ = true;
     }
     for (const schedule::PersistTask& persist : commands.persists) {
-        if (!core.is_live(persist.task)) continue;
-        dirty_.insert_or_assign(core.key(persist.task), persist.task);
+        dirty_.push_back(persist.task);
         urgent_ = urgent_ || persist.durability == schedule::Durability::kBeforeSeen;
     }
     for (const schedule::Change& change : commands.changes) {
@@ -51,9 +49,9 @@ std::optional<WriteBatch> PersistencePump::next_batch(base::Instant now,
     // Transitions and the rows they belong to must be in one transaction: with more rows than fit,
     // the changes wait for the batch that completes them.
     while (!dirty_.empty() && batch.rows.size() < options_.rows_per_batch) {
-        const auto first = dirty_.begin();
-        if (core.is_live(first->second)) batch.rows.push_back(core.take_record(first->second));
-        dirty_.erase(first);
+        const model::TaskHandle task = dirty_.front();
+        dirty_.pop_front();
+        if (core.is_dirty(task)) batch.rows.push_back(core.take_record(task));
     }
     if (dirty_.empty()) {
         batch.changes.assign(changes_.begin(), changes_.end());

@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,8 +35,8 @@ struct TaskChange {
 
 struct WriteBatch {
     std::uint64_t sequence = 0;
+    std::vector<std::string> removed;  // first these go, then the rows come: a key may be used anew
     std::vector<model::TaskRecord> rows;
-    std::vector<std::string> removed;
     std::vector<TaskChange> changes;
 };
 
@@ -74,7 +73,7 @@ class PersistencePump {
     PumpOptions options_;
     std::uint64_t next_number_;
     std::uint64_t sequence_ = 0;
-    std::map<std::string, model::TaskHandle, std::less<>> dirty_;
+    std::deque<model::TaskHandle> dirty_;  // a task may stand here twice; it is written once
     std::vector<std::string> removed_;
     std::deque<TaskChange> changes_;
     std::optional<WriteBatch> under_way_;

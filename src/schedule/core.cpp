@@ -64,11 +64,9 @@ void SchedulerCore::apply(const Event& event) {
         void operator()(const Observed& e) { core.on_observed(e); }
         void operator()(const Poked& e) { core.on_poked(e); }
         void operator()(const ParentChanged& e) {
-            const std::uint32_t device = core.devices_.find(e.device);
-            if (device == base::FlatIndex::kNone) return;  // nobody depends on it
-            if (core.devices_[device].node == model::kNoIndex) return;
-            core.set_node_state(core.devices_[device].node,
-                                e.healthy ? NodeState::kGood : NodeState::kBad);
+            // Remembered even while nobody depends on it: a child may be added later.
+            const std::uint32_t node = core.node_of_device(core.devices_.find_or_add(e.device));
+            core.set_node_state(node, e.healthy ? NodeState::kGood : NodeState::kBad);
         }
         void operator()(const DeviceChanged& e) { core.on_device(e); }
         void operator()(const CreditChanged& e) {

@@ -118,9 +118,13 @@ base::Result<Explanation> SchedulerCore::explain(std::string_view key) const {
                    gate_breaker(slot),       gate_in_flight(slot),     gate_admission(task)};
     story.ready = slot.place == Place::kReady;
     if (story.ready) story.place_in_line = ready_.place_in_line(task, now());
+    // The first closed gate decides. Breaker and due close together on one timer: the breaker says
+    // more.
     for (const Gate& gate : story.gates) {
         if (gate.open) continue;
-        story.verdict = fmt::format("{}: {}", to_string(gate.kind), gate.reason);
+        const Gate& breaker = story.gates[static_cast<std::size_t>(GateKind::kBreaker)];
+        const Gate& told = gate.kind == GateKind::kDue && !breaker.open ? breaker : gate;
+        story.verdict = fmt::format("{}: {}", to_string(told.kind), told.reason);
         story.wakes_at = gate.until;
         break;
     }
@@ -173,7 +177,7 @@ Gate SchedulerCore::gate_due(const TaskSlot& slot) const {
     if (slot.next_due <= now() || slot.place == Place::kRunning) return gate;
     gate.open = false;
     gate.until = slot.next_due;
-    gate.reason = fmt::format("due in {}", format_duration(slot.next_due - now()));
+    gate.reason = fmt::format("not yet, in {}", format_duration(slot.next_due - now()));
     return gate;
 }
 

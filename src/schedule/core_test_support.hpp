@@ -87,7 +87,7 @@ inline model::TaskSpec job(std::string key, const std::vector<std::string>& pare
 struct WorkerReply {
     model::Outcome outcome = model::Outcome::kOk;
     base::Duration after = std::chrono::milliseconds(10);
-    std::optional<std::uint64_t> digest;
+    std::optional<std::uint64_t> digest = std::nullopt;
     base::Duration retry_after{};
     float known_rate = 0;
 };

@@ -94,6 +94,9 @@ class SchedulerCore {
 
     // The durable row of a task; also marks it as written, so the next change asks again.
     model::TaskRecord take_record(model::TaskHandle task);
+    bool is_dirty(model::TaskHandle task) const {
+        return tasks_.is_live(task) && tasks_[task.index].has(kFlagDirty);
+    }
     model::TaskRecord record(model::TaskHandle task) const;
 
     // Compares the version of a configured object with the one in memory (the store sweep).

@@ -98,11 +98,19 @@ bool ReferenceScheduler::stands_behind(const RefTask& task, std::int64_t now) co
     });
 }
 
+std::string ReferenceScheduler::describe(const RefTask& task, std::int64_t now) const {
+    return fmt::format("{} (tier {}, ready for {:.3f} s{}{})", task.spec.key,
+                       model::to_string(effective_tier(task, now)),
+                       static_cast<double>(now - task.ready_since) * 1e-9,
+                       has_room(task) ? "" : ", no room",
+                       rates_open_at(task, now) <= now ? "" : ", too soon");
+}
+
 std::vector<std::string> ReferenceScheduler::startable(std::int64_t now) const {
     std::vector<const RefTask*> top;
     model::Tier best = model::Tier::kLow;
     for (const RefTask& task : tasks_) {
-        if (!can_start(task, now)) continue;
+        if (!can_start(task, now) || excused_.contains(task.spec.key)) continue;
         const model::Tier tier = effective_tier(task, now);
         if (tier > best) top.clear();
         best = std::max(best, tier);
@@ -118,6 +126,9 @@ std::vector<std::string> ReferenceScheduler::startable(std::int64_t now) const {
                    !stands_behind(*other, now);
         });
         if (!overtakes) keys.push_back(task->spec.key);
+    }
+    for (const RefTask& task : tasks_) {
+        if (excused_.contains(task.spec.key) && can_start(task, now)) keys.push_back(task.spec.key);
     }
     return keys;
 }
@@ -136,8 +147,8 @@ void ReferenceScheduler::start(std::int64_t now, const std::string& key, model::
     }
     const auto allowed = startable(now);
     if (std::ranges::find(allowed, key) == allowed.end()) {
-        disagree(fmt::format("{} was started, but it was the turn of {}", key,
-                             allowed.empty() ? "nobody" : fmt::format("{}", allowed.front())));
+        disagree(fmt::format("{} was started, but it was the turn of {}", describe(*task, now),
+                             allowed.empty() ? "nobody" : describe(*get(allowed.front()), now)));
     }
     if (due != task->next_due) {
         disagree(fmt::format("{} was started for {}, due was {}", key, due, task->next_due));
@@ -169,7 +180,7 @@ void ReferenceScheduler::count_turn(std::int64_t now, const RefTask& chosen) {
     std::set<std::string> present;
     for (const RefTask& task : tasks_) {
         const bool competes = can_start(task, now) && effective_tier(task, now) == tier &&
-                              !stands_behind(task, now);
+                              !stands_behind(task, now) && !excused_.contains(task.spec.key);
         if (competes) present.insert(class_name(task));
     }
     present.insert(class_name(chosen));

@@ -114,6 +114,8 @@ class ReferenceScheduler {
 
     // The core started this one next: may it? Then the same here.
     void start(std::int64_t now, const std::string& key, model::RunId run, std::int64_t due);
+    // Tasks whose place in the order is not looked at in this step.
+    void excuse(std::set<std::string> keys) { excused_ = std::move(keys); }
     // Who could be started now; empty when the turn is over.
     std::vector<std::string> startable(std::int64_t now) const;
     // The first time at which something is to be done without any event; kForever: never.
@@ -159,6 +161,7 @@ class ReferenceScheduler {
     std::int64_t rates_open_at(const RefTask& task, std::int64_t now) const;
     bool can_start(const RefTask& task, std::int64_t now) const;
     bool stands_behind(const RefTask& task, std::int64_t now) const;
+    std::string describe(const RefTask& task, std::int64_t now) const;
     void count_turn(std::int64_t now, const RefTask& chosen);
 
     model::CoreSettings settings_;
@@ -171,6 +174,7 @@ class ReferenceScheduler {
     std::map<std::string, RefBucket> device_rates_;
     std::map<std::pair<std::string, std::string>, Turn> turns_;
     std::optional<model::Tier> turn_tier_;
+    std::set<std::string> excused_;
     RefCounts counts_;
     std::vector<std::string> disagreements_;
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,8 +70,12 @@ class SchedulerModel {
     std::string key_of(std::size_t index) const;
     bool is_job(std::size_t index) const { return index % 4 == 3; }
 
+    void adopt_drawn_times();
     void step();
     void settle();
+    std::set<std::string> woken_tasks() const;
+    bool has_overlooked_task() const;
+    bool was_repaired() const;
     void compare();
     void compare_task(const RefTask& task);
     void compare_counts();

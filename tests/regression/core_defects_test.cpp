@@ -106,6 +106,48 @@ TEST(CoreDefects, DISABLED_AWokenTaskOfAFullClassKeepsItsDeviceIdle) {
     EXPECT_EQ(driver.core().stats().sweep_repairs, 0U);
 }
 
+// The woken task cannot use the device, because another run of its class is on it, and hands the
+// wake on. Who gets it is of a class that had nothing ready when the turn began.
+TEST(CoreDefects, DISABLED_ATaskWokenDuringATurnWaitsForTheNextSecond) {
+    auto settings = roomy_settings({"a", "b"});
+    settings.device_slots = 2;
+    CoreDriver driver(settings);
+    driver.add(with_device(job("a::runs"), "d"));
+    driver.add(with_device(job("b::runs"), "d"));
+    driver.run_for(0.1);
+    driver.add(with_device(job("a::waits"), "d"));
+    driver.run_for(0.1);
+    driver.add(with_device(job("b::waits"), "d"));
+    ASSERT_EQ(driver.slot("b::waits").place, Place::kDeviceQueue);
+    driver.finish("b::runs");
+    driver.run_for(0.001);
+    EXPECT_TRUE(driver.runs("b::waits"));
+}
+
+// One of two tasks holds the turn of its device and waits for the global rate. The other one waits
+// behind it, as it should: nothing is lost, and nothing is to be repaired.
+TEST(CoreDefects, DISABLED_TheSweepAlarmsWhileADeviceWaitsForTheGlobalRate) {
+    auto settings = roomy_settings({"a"});
+    settings.global_rate = 0.05;
+    settings.device_slots = 1;
+    CoreDriver driver(settings);
+    driver.add(with_device(fixed_task("a::runs", 1h), "d"));
+    for (const char* key : {"a::first", "a::second"}) {
+        auto spec = with_device(fixed_task(key, 1h), "d");
+        spec.enabled = false;
+        driver.add(spec);
+    }
+    driver.run_for(20);  // the rate opens: both find the device busy
+    driver.operate(OperatorVerb::kEnable, "a::first");
+    driver.operate(OperatorVerb::kEnable, "a::second");
+    ASSERT_EQ(driver.slot("a::second").place, Place::kDeviceQueue);
+    driver.add(fixed_task("a::other", 1h));  // takes the start
+    ASSERT_TRUE(driver.runs("a::other"));
+    driver.finish("a::runs");
+    driver.run_for(19);
+    EXPECT_EQ(driver.core().audit(0, driver.core().capacity()), 0U);
+}
+
 // X and Y each hold what the other one lacks: X the lane, Y the region.
 TEST(CoreDefects, DISABLED_TwoReservationsBlockEachOther) {
     auto settings = roomy_settings({"a", "b"});
@@ -228,6 +270,16 @@ TEST(CoreDefects, DISABLED_ThePlanLeavesOutATaskThatWaitsForItsDeviceRate) {
     EXPECT_TRUE(in_plan(driver, "a::second"));
 }
 
+// Taken from the wheel and put back for the same millisecond: its old entry looks alive again.
+TEST(CoreDefects, DISABLED_ThePlanShowsATaskTwice) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.add(fixed_task("a::x", 10s));
+    driver.finish("a::x");
+    driver.operate(OperatorVerb::kDisable, "a::x");
+    driver.operate(OperatorVerb::kEnable, "a::x");
+    EXPECT_EQ(driver.core().plan(driver.now().boot, 100).size(), 1U);
+}
+
 // What a person did must be seen and must survive a crash, also while a run is in flight.
 TEST(CoreDefects, DISABLED_EnablingDuringARunIsNeitherShownNorWritten) {
     CoreDriver driver(roomy_settings({"a"}));
@@ -258,6 +310,19 @@ TEST(CoreDefects, DISABLED_AnEditedTaskIsStillChosenByItsOldTier) {
     EXPECT_TRUE(driver.runs("a::high"));
 }
 
+// The old entry in the ready queue comes to life again beside the new one. When the task starts, one
+// of the two is left, and the next look at the class ends the process.
+TEST(CoreDefects, DISABLED_EditingAReadyTaskEndsTheProcess) {
+    auto settings = roomy_settings({"a"});
+    settings.classes[0].rate = 1;
+    CoreDriver driver(settings);
+    driver.add(job("a::first"));
+    driver.add(job("a::edited"));  // ready, waits for the rate of its class
+    driver.add(job("a::edited"));
+    driver.run_for(2);
+    EXPECT_TRUE(driver.runs("a::edited"));
+}
+
 TEST(CoreDefects, DISABLED_AnEditedTaskIsCountedTwiceInTheLine) {
     auto settings = roomy_settings({"a"});
     settings.global_slots = 1;
@@ -284,6 +349,75 @@ TEST(CoreDefects, DISABLED_ARestartHoldsTheChildrenOfAParentThatFailedOnce) {
     ASSERT_EQ(driver.core().needs().unmet_hold(driver.slot("a::child").node), 0U);
     driver.restart(0.1);
     EXPECT_EQ(driver.core().needs().unmet_hold(driver.slot("a::child").node), 0U);
+}
+
+// The same for a child that is added while the parent is confirmed.
+TEST(CoreDefects, DISABLED_ANewChildDoubtsAParentThatFailedOnce) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.add(fixed_task("a::parent", 60s));
+    driver.finish("a::parent");
+    driver.operate(OperatorVerb::kTriggerNow, "a::parent");
+    driver.finish("a::parent", Outcome::kTransient);
+    auto child = fixed_task("a::child", 10s);
+    child.needs = {needs_task("a::parent")};
+    driver.add(child);
+    EXPECT_TRUE(driver.runs("a::child"));
+}
+
+// A device that was reported before anybody needed it is forgotten; its children wait for the next
+// report, which comes when it changes: perhaps never.
+TEST(CoreDefects, DISABLED_AHealthyParentIsForgottenWhenNobodyNeedsItYet) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.parent("switch", true);
+    auto child = fixed_task("a::child", 10s);
+    child.needs = {needs_device("switch")};
+    driver.add(child);
+    driver.run_for(1);
+    EXPECT_FALSE(driver.starts_of("a::child").empty());
+}
+
+// Fresh data about a parent proves it healthy, as its own poll would.
+TEST(CoreDefects, DISABLED_AnObservedParentDoesNotReleaseItsChildren) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.add(fixed_task("a::parent", 60s));
+    auto child = fixed_task("a::child", 10s);
+    child.needs = {needs_task("a::parent")};
+    driver.add(child);
+    driver.run_for(1);
+    driver.apply(schedule::Observed{driver.handle("a::parent"), driver.now().boot, true});
+    driver.run_for(15);
+    EXPECT_FALSE(driver.starts_of("a::child").empty());
+}
+
+// An edit must not take the urgency away that waiting children lent to a job.
+TEST(CoreDefects, DISABLED_AnEditForgetsTheInheritedTier) {
+    auto settings = roomy_settings({"a"});
+    settings.global_slots = 1;
+    settings.aging_step = 1h;
+    CoreDriver driver(settings);
+    driver.add(job("a::holds-slot"));
+    driver.add(job("a::parent"));
+    auto child = with_tier(job("a::child"), Tier::kHigh);
+    child.needs = {needs_task("a::parent")};
+    driver.add(child);
+    ASSERT_EQ(driver.slot("a::parent").run_tier, Tier::kHigh);
+    driver.add(job("a::parent"));
+    EXPECT_EQ(driver.slot("a::parent").run_tier, Tier::kHigh);
+}
+
+// A retry of a job finds its parent down: as hopeless as if the job had been waiting.
+TEST(CoreDefects, DISABLED_ARetriedJobWaitsForAParentThatMakesItFailOtherwise) {
+    CoreDriver driver(roomy_settings({"a"}));
+    auto child = job("a::child");
+    child.max_attempts = 3;
+    child.needs = {needs_device("switch")};
+    driver.add(child);
+    driver.parent("switch", true);
+    ASSERT_TRUE(driver.runs("a::child"));
+    driver.finish("a::child", Outcome::kTransient);
+    driver.parent("switch", false);
+    driver.run_for(60);
+    EXPECT_EQ(driver.slot("a::child").place, Place::kEnded);
 }
 
 // The device asked everybody to wait, whoever it said that to.
