@@ -3,7 +3,6 @@
 //
 // Input: a list of operations, each one byte and its arguments; missing bytes read as zero.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <chrono>
 #include <cstddef>
@@ -18,54 +17,20 @@
 
 #include "base/check.hpp"
 #include "fuzz/event_text.hpp"
+#include "fuzz/fuzz_input.hpp"
 #include "schedule/scheduler_core.hpp"
 
 namespace {
 
 using namespace pollux;
 using namespace std::chrono_literals;
+using fuzz::Input;
 using model::TaskHandle;
 using schedule::Event;
 
 constexpr int kMaxOperations = 300;
 constexpr int kMaxIdleSteps = 20;
-
-class Input {
-  public:
-    explicit Input(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-
-    bool empty() const { return at_ >= bytes_.size(); }
-    std::uint8_t byte() { return empty() ? std::uint8_t{0} : bytes_[at_++]; }
-    std::uint32_t below(std::uint32_t limit) { return byte() % limit; }
-    bool flag() { return (byte() & 1U) != 0; }
-    std::uint64_t word() {
-        std::uint64_t value = 0;
-        for (int i = 0; i < 8; ++i) value = value << 8U | byte();
-        return value;
-    }
-    // Mostly sensible, sometimes not.
-    std::int64_t number() {
-        const std::uint8_t b = byte();
-        if (b == 255) return static_cast<std::int64_t>(word());
-        if (b == 254) return std::numeric_limits<std::int64_t>::max();
-        return b < 250 ? b % 8 : -1;
-    }
-    double rate() {
-        const std::uint8_t b = byte();
-        return b == 255 ? std::bit_cast<double>(word()) : b * 0.25;
-    }
-    base::Duration duration() {
-        constexpr std::array<base::Duration, 12> kChoices = {0ns, 1ns, 1ms, 100ms, 999ms, 1s,
-                                                             5s,  30s, 61s, 1h,    24h,   24h * 31};
-        const std::uint8_t b = byte();
-        if (b == 255) return base::Duration{static_cast<std::int64_t>(word())};
-        return kChoices[b % kChoices.size()];
-    }
-
-  private:
-    std::span<const std::uint8_t> bytes_;
-    std::size_t at_ = 0;
-};
+constexpr int kCalmSteps = 40;  // of ten minutes: longer than any device asks us to stay away
 
 struct Started {
     TaskHandle task;
@@ -79,6 +44,7 @@ class Session {
     void run() {
         for (int i = 0; i < kMaxOperations && !in_.empty(); ++i) operate();
         step();
+        calm_down();
     }
 
   private:
@@ -318,6 +284,7 @@ class Session {
         core_.step(now_, events_, commands_);
         events_.clear();
         wake_at_ = commands_.wake_at;
+        trace_starts();
         std::set<TaskHandle> once;
         for (const auto& start : commands_.starts) {
             POLLUX_CHECK(core_.is_live(start.task) && start.deadline > now_.boot);
@@ -328,11 +295,58 @@ class Session {
         check();
     }
 
-    void trace_events() const {
+    // Nothing is scarce any more and every run succeeds: whoever waited for a turn must get it.
+    void calm_down() {
+        const base::BootTime from = now_.boot;
+        auto plenty = std::make_shared<model::CoreSettings>(settings());
+        plenty->global_slots = 1'000'000;
+        plenty->classes[0].slots = 0;
+        plenty->resources[0].capacity = std::numeric_limits<std::int32_t>::max();
+        events_.push_back(schedule::SettingsChanged{plenty, 7});
+        for (const char* name : {"", "r"}) events_.push_back(schedule::CreditChanged{name, 1'000});
+        for (const char* name : {"d0", "d1", "d2"}) {
+            events_.push_back(schedule::ParentChanged{name, true});
+            events_.push_back(schedule::DeviceChanged{
+                std::make_shared<model::DeviceSpec>(model::DeviceSpec{name, 0, 0, 0}), 8});
+        }
+        for (int i = 0; i < kCalmSteps; ++i) {
+            step();
+            for (const auto& start : commands_.starts) {
+                events_.push_back(schedule::RunFinished{start.task, start.run});
+            }
+            now_.boot += 10min;
+        }
+        for (std::uint32_t i = 0; i < core_.capacity(); ++i) {
+            const schedule::TaskSlot& slot = core_.slot({i, 0});
+            const bool waits = slot.place == schedule::Place::kReady ||
+                               slot.place == schedule::Place::kDeviceRate ||
+                               slot.place == schedule::Place::kDeviceQueue ||
+                               slot.place == schedule::Place::kBehindRun ||
+                               slot.place == schedule::Place::kRegionQueue ||
+                               slot.place == schedule::Place::kResourceQueue;
+            if (!waits || slot.ready_since > from) continue;
+            const auto why = core_.explain(core_.key(core_.handle_at(i)));
+            fmt::print(stderr, "{} ({}): {}\n", why->key, to_string(why->place), why->verdict);
+            POLLUX_CHECK_MSG(false, "it waits for ever");
+        }
+    }
+
+    // CORE_FUZZ_TRACE=1: tells what happens, before it happens.
+    static bool tracing() {
         static const bool on = std::getenv("CORE_FUZZ_TRACE") != nullptr;
-        if (!on) return;
+        return on;
+    }
+    void trace_events() const {
+        if (!tracing() || events_.empty()) return;
         fmt::print(stderr, "step at {} ns\n", now_.boot.ns);
         for (const Event& event : events_) fmt::print(stderr, "    {}\n", fuzz::text(event));
+    }
+    void trace_starts() const {
+        if (!tracing()) return;
+        for (const auto& start : commands_.starts) {
+            fmt::print(stderr, "  at {} ns: starts {} as {} {}\n", now_.boot.ns,
+                       core_.key(start.task), fuzz::text(start.task), fuzz::text(start.run));
+        }
     }
 
     void check() {

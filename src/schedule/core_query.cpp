@@ -46,6 +46,10 @@ std::vector<PlanEntry> SchedulerCore::plan(base::BootTime, std::size_t limit) co
     std::ranges::sort(entries, [](const PlanEntry& a, const PlanEntry& b) {
         return a.due != b.due ? a.due < b.due : a.task.index < b.task.index;
     });
+    // A task that was moved away and back to the same tick has two live entries there.
+    const auto again = std::ranges::unique(
+        entries, [](const PlanEntry& a, const PlanEntry& b) { return a.task == b.task; });
+    entries.erase(again.begin(), again.end());
     if (entries.size() > limit) entries.resize(limit);
     return entries;
 }

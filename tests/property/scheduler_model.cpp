@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <ostream>
+#include <utility>
 
 namespace pollux::tests {
 namespace {
@@ -25,6 +26,8 @@ constexpr bool kPlanListsAllWaiters = false;
 constexpr bool kPlanListsTasksOnce = false;
 // Turn on together with CoreDefects.EditingAReadyTaskEndsTheProcess.
 constexpr bool kReadyTasksMayBeEdited = false;
+// Turn on together with CoreDefects.ANewTaskTakesTheTurnOfARemovedOne.
+constexpr bool kPlacesMayBeReused = false;
 // Turn on together with CoreDefects.ATaskWokenDuringATurnWaitsForTheNextSecond.
 constexpr bool kWokenTasksAreServedAtOnce = false;
 // Turn on together with CoreDefects.TheSweepAlarmsWhenARunEndsOnABusyDevice.
@@ -82,6 +85,7 @@ void SchedulerModel::apply(const ModelCommand& command) {
     const auto wait = std::chrono::milliseconds(command.wait_ms % 4 == 0 ? command.wait_ms / 4 : 0);
     now_.boot += wait;
     now_.wall += wait;
+    if (std::exchange(just_removed_, false)) now_.boot += std::chrono::milliseconds(1);
     act(command);
     settle();
 }
@@ -95,6 +99,7 @@ void SchedulerModel::act(const ModelCommand& command) {
         case 6:
             events_.push_back(schedule::TaskRemoved{key});
             reference_.remove(now, key);
+            just_removed_ = !kPlacesMayBeReused;
             break;
         case 7: case 8: case 9: case 10: case 11: finish_some(command); break;
         case 12: expire_some(command); break;
@@ -320,6 +325,7 @@ void SchedulerModel::settle() {
         compare();
     }
     if (!agrees() || was_repaired()) return;
+    for (const RefTask& task : reference_.tasks()) check_explanation(task);
     const auto left = reference_.startable(now_.boot.ns);
     if (!left.empty()) {
         complain(left.front() + " could start, but the core goes to sleep: " +
@@ -383,11 +389,18 @@ void SchedulerModel::compare_task(const RefTask& task) {
     if (timed && slot.next_due.ns != task.next_due) {
         complain(fmt::format("{} is due at {}, expected {}", key, slot.next_due.ns, task.next_due));
     }
+}
+
+// Whoever does not start must be told why.
+void SchedulerModel::check_explanation(const RefTask& task) {
+    const std::string& key = task.spec.key;
     const auto story = core_.explain(key);
+    const Place place = story->place;
     const bool all_open = std::ranges::all_of(story->gates, &schedule::Gate::open);
-    if (all_open && slot.place != Place::kReady && slot.place != Place::kEnded) {
-        complain(fmt::format("{}: all gates are open, but it is {}", key, to_string(slot.place)));
+    if (all_open && place != Place::kReady && place != Place::kEnded) {
+        complain(fmt::format("{}: all gates are open, but it is {}", key, to_string(place)));
     }
+    if (story->ready != (place == Place::kReady)) complain(key + ": ready or not?");
     if (story->verdict.empty()) complain(key + ": no verdict");
 }
 

@@ -78,6 +78,7 @@ class SchedulerModel {
     bool was_repaired() const;
     void compare();
     void compare_task(const RefTask& task);
+    void check_explanation(const RefTask& task);
     void compare_counts();
     void compare_plan();
     void compare_snapshot();
@@ -92,6 +93,7 @@ class SchedulerModel {
     std::map<std::string, Run> open_;
     std::vector<Run> old_;
     std::string trouble_;
+    bool just_removed_ = false;
 };
 
 }  // namespace pollux::tests
