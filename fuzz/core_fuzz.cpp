@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -30,7 +31,9 @@ using schedule::Event;
 
 constexpr int kMaxOperations = 300;
 constexpr int kMaxIdleSteps = 20;
-constexpr int kCalmSteps = 40;  // of ten minutes: longer than any device asks us to stay away
+constexpr int kCalmSteps = 30;
+constexpr base::Duration kCalmStep = 4min;  // in all, longer than a device may ask us to wait
+constexpr base::Duration kLongestJump = 25h;
 
 struct Started {
     TaskHandle task;
@@ -265,8 +268,7 @@ class Session {
         if (way < 128) {
             now_.boot = std::max(now_.boot, wake_at_);
         } else {
-            const auto days = std::chrono::hours(24 * 31);
-            now_.boot += std::clamp<base::Duration>(in_.duration(), 0ns, days);
+            now_.boot += std::clamp<base::Duration>(in_.duration(), 0ns, kLongestJump);
         }
         if (way % 16 == 15) now_.wall += std::chrono::seconds(in_.number() % 1'000'000);
         step();
@@ -291,6 +293,7 @@ class Session {
             POLLUX_CHECK_MSG(once.insert(start.task).second, "one run per task");
             if (started_.size() >= 32) started_.erase(started_.begin(), started_.begin() + 16);
             started_.push_back({start.task, start.run});
+            last_runs_[start.task] = start.run;
         }
         check();
     }
@@ -309,12 +312,15 @@ class Session {
             events_.push_back(schedule::DeviceChanged{
                 std::make_shared<model::DeviceSpec>(model::DeviceSpec{name, 0, 0, 0}), 8});
         }
+        for (const auto& [task, run] : last_runs_) {
+            events_.push_back(schedule::RunFinished{task, run});  // those that are over are ignored
+        }
         for (int i = 0; i < kCalmSteps; ++i) {
             step();
             for (const auto& start : commands_.starts) {
                 events_.push_back(schedule::RunFinished{start.task, start.run});
             }
-            now_.boot += 10min;
+            now_.boot += kCalmStep;
         }
         for (std::uint32_t i = 0; i < core_.capacity(); ++i) {
             const schedule::TaskSlot& slot = core_.slot({i, 0});
@@ -378,6 +384,7 @@ class Session {
     base::BootTime wake_at_ = now_.boot;
     std::vector<Event> events_;
     std::vector<Started> started_;
+    std::map<TaskHandle, model::RunId> last_runs_;
     std::uint32_t turn_ = 0;
 };
 

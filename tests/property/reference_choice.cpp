@@ -203,6 +203,15 @@ void ReferenceScheduler::count_turn(std::int64_t now, const RefTask& chosen) {
                                  *b, turn.first, turn.second));
         }
     }
+    // A class that has nothing left goes without the rest of its share.
+    const bool has_more = std::ranges::any_of(tasks_, [&](const RefTask& task) {
+        return &task != &chosen && task.place == RefPlace::kReady &&
+               class_name(task) == class_name(chosen) && effective_tier(task, now) == tier;
+    });
+    if (has_more) return;
+    std::erase_if(turns_, [&](const auto& entry) {
+        return entry.first.first == class_name(chosen) || entry.first.second == class_name(chosen);
+    });
 }
 
 std::int64_t ReferenceScheduler::next_time(std::int64_t now) const {

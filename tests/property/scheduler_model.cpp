@@ -26,12 +26,14 @@ constexpr bool kPlanListsAllWaiters = false;
 constexpr bool kPlanListsTasksOnce = false;
 // Turn on together with CoreDefects.EditingAReadyTaskEndsTheProcess.
 constexpr bool kReadyTasksMayBeEdited = false;
-// Turn on together with CoreDefects.ANewTaskTakesTheTurnOfARemovedOne.
+// Turn on together with CoreDefects.ATaskThatComesBackAtOnceEndsTheProcess: two things at once.
 constexpr bool kPlacesMayBeReused = false;
 // Turn on together with CoreDefects.ATaskWokenDuringATurnWaitsForTheNextSecond.
 constexpr bool kWokenTasksAreServedAtOnce = false;
 // Turn on together with CoreDefects.TheSweepAlarmsWhenARunEndsOnABusyDevice.
 constexpr bool kTheSweepIsQuiet = false;
+// Turn on together with CoreDefects.APokeMovesADueTaskLater.
+constexpr bool kDueTasksMayBePoked = false;
 constexpr std::array<std::string_view, 2> kParents = {"p0", "p1"};
 
 RefPlace simplified(Place place) {
@@ -85,7 +87,7 @@ void SchedulerModel::apply(const ModelCommand& command) {
     const auto wait = std::chrono::milliseconds(command.wait_ms % 4 == 0 ? command.wait_ms / 4 : 0);
     now_.boot += wait;
     now_.wall += wait;
-    if (std::exchange(just_removed_, false)) now_.boot += std::chrono::milliseconds(1);
+    if (!kPlacesMayBeReused) now_.boot += std::chrono::milliseconds(1);
     act(command);
     settle();
 }
@@ -99,7 +101,6 @@ void SchedulerModel::act(const ModelCommand& command) {
         case 6:
             events_.push_back(schedule::TaskRemoved{key});
             reference_.remove(now, key);
-            just_removed_ = !kPlacesMayBeReused;
             break;
         case 7: case 8: case 9: case 10: case 11: finish_some(command); break;
         case 12: expire_some(command); break;
@@ -107,6 +108,8 @@ void SchedulerModel::act(const ModelCommand& command) {
         case 14: {
             const model::TaskHandle task = core_.find(key);
             if (!core_.is_live(task)) break;
+            const bool due = core_.slot(task).next_due <= now_.boot;
+            if (due && !kDueTasksMayBePoked) break;
             events_.push_back(schedule::Poked{task});
             reference_.poke(now, key);
             break;
@@ -290,6 +293,7 @@ void SchedulerModel::adopt_drawn_times() {
 }
 
 void SchedulerModel::step() {
+    if (!kWokenTasksAreServedAtOnce) reference_.excuse(parked_tasks());
     commands_.clear();
     core_.step(now_, events_, commands_);
     events_.clear();
@@ -302,7 +306,6 @@ void SchedulerModel::step() {
         std::erase_if(open_, [&](const auto& run) { return run.second.run == cancel.run; });
     }
     if (was_repaired()) return;
-    if (!kWokenTasksAreServedAtOnce) reference_.excuse(woken_tasks());
     for (const auto& start : commands_.starts) {
         const std::string key = core_.key(start.task);
         reference_.start(now, key, start.run, start.due.ns);
@@ -338,19 +341,21 @@ void SchedulerModel::settle() {
     }
 }
 
-// Tasks that came from a wait queue, perhaps in a turn that had begun without their class.
-std::set<std::string> SchedulerModel::woken_tasks() const {
+// Tasks in a wait queue: they may come back in a turn that has begun without their class.
+std::set<std::string> SchedulerModel::parked_tasks() const {
     std::set<std::string> keys;
-    for (const RefTask& task : reference_.tasks()) {
-        const schedule::TaskSlot& slot = core_.slot(core_.find(task.spec.key));
-        const bool shown = slot.place == Place::kReady || slot.place == Place::kRunning;
-        if (shown && slot.has(schedule::kFlagWoken)) keys.insert(task.spec.key);
+    for (std::uint32_t i = 0; i < core_.capacity(); ++i) {
+        const model::TaskHandle task = core_.handle_at(i);
+        const Place place = core_.slot(task).place;
+        const bool woken = place == Place::kReady && core_.slot(task).has(schedule::kFlagWoken);
+        const bool parked = schedule::is_due_and_waiting(place) && place != Place::kReady;
+        if (woken || parked) keys.insert(core_.key(task));
     }
     return keys;
 }
 
 bool SchedulerModel::has_overlooked_task() const {
-    return std::ranges::any_of(woken_tasks(), [&](const std::string& key) {
+    return std::ranges::any_of(parked_tasks(), [&](const std::string& key) {
         return core_.slot(core_.find(key)).place == Place::kReady;
     });
 }

@@ -73,7 +73,7 @@ class SchedulerModel {
     void adopt_drawn_times();
     void step();
     void settle();
-    std::set<std::string> woken_tasks() const;
+    std::set<std::string> parked_tasks() const;
     bool has_overlooked_task() const;
     bool was_repaired() const;
     void compare();
@@ -93,7 +93,6 @@ class SchedulerModel {
     std::map<std::string, Run> open_;
     std::vector<Run> old_;
     std::string trouble_;
-    bool just_removed_ = false;
 };
 
 }  // namespace pollux::tests

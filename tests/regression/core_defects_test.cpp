@@ -121,14 +121,13 @@ TEST(CoreDefects, DISABLED_ATaskWokenDuringATurnWaitsForTheNextSecond) {
     ASSERT_EQ(driver.slot("a::waits").place, Place::kDeviceQueue);
     ASSERT_EQ(driver.slot("c::waits").place, Place::kDeviceQueue);
     driver.finish("b::runs");
-    driver.run_for(0.001);
-    EXPECT_TRUE(driver.runs("c::waits"));
+    EXPECT_TRUE(driver.runs("c::waits") || driver.commands().wake_at <= driver.now().boot);
 }
 
-// Three tasks share a device with one slot. When a run ends, one waiting task is told; until it has
+// Several tasks share a device with one slot. When a run ends, one waiting task is told; until it has
 // started the device looks idle, and the sweep takes the other one for lost.
 TEST(CoreDefects, DISABLED_TheSweepAlarmsWhenARunEndsOnABusyDevice) {
-    auto settings = roomy_settings({"a", "b", "c"});
+    auto settings = roomy_settings({"a"});
     settings.device_slots = 1;
     CoreDriver driver(settings);
     driver.set_worker([](const std::string&, double) {
@@ -136,11 +135,12 @@ TEST(CoreDefects, DISABLED_TheSweepAlarmsWhenARunEndsOnABusyDevice) {
         reply.after = 10s;
         return reply;
     });
-    for (const char* key : {"a::x", "b::x", "c::x"}) {
+    for (const char* key : {"a::1", "a::2", "a::3", "a::4", "a::5", "a::6", "a::7"}) {
         driver.add(with_device(fixed_task(key, 10s), "d"));
     }
     driver.run_for(600);
     EXPECT_EQ(driver.core().stats().sweep_repairs, 0U);
+    EXPECT_GT(driver.starts().size(), 50U);
 }
 
 // One of two tasks holds the turn of its device and waits for the global rate. The other one waits
@@ -295,6 +295,23 @@ TEST(CoreDefects, DISABLED_ThePlanShowsATaskTwice) {
     EXPECT_EQ(driver.core().plan(driver.now().boot, 100).size(), 1U);
 }
 
+// Events come before timers in a step: a poke finds a task that is due, and puts it a second after
+// its last answer.
+TEST(CoreDefects, DISABLED_APokeMovesADueTaskLater) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.set_worker([](const std::string&, double) {
+        Reply reply;
+        reply.after = 9500ms;
+        return reply;
+    });
+    driver.add(fixed_task("a::x", 10s));
+    driver.run_until(9.9);
+    schedule::Commands commands;
+    const std::vector<schedule::Event> poke = {schedule::Poked{driver.handle("a::x")}};
+    driver.core().step({driver.time_at(10), driver.now().wall}, poke, commands);
+    EXPECT_EQ(commands.starts.size(), 1U);
+}
+
 // What a person did must be seen and must survive a crash, also while a run is in flight.
 TEST(CoreDefects, DISABLED_EnablingDuringARunIsNeitherShownNorWritten) {
     CoreDriver driver(roomy_settings({"a"}));
@@ -338,6 +355,19 @@ TEST(CoreDefects, DISABLED_EditingAReadyTaskEndsTheProcess) {
     EXPECT_TRUE(driver.runs("a::edited"));
 }
 
+// Switched off and on in one moment: ready since the same time, so its first entry is alive again.
+TEST(CoreDefects, DISABLED_ATaskThatComesBackAtOnceEndsTheProcess) {
+    auto settings = roomy_settings({"a"});
+    settings.classes[0].rate = 1;
+    CoreDriver driver(settings);
+    driver.add(job("a::first"));
+    driver.add(job("a::switched"));
+    driver.operate(OperatorVerb::kDisable, "a::switched");
+    driver.operate(OperatorVerb::kEnable, "a::switched");
+    driver.run_for(2);
+    EXPECT_TRUE(driver.runs("a::switched"));
+}
+
 // The new task lives where the removed one lived, and is ready since the same moment: the entry that
 // the removed one left in the queue of its class now names the new one.
 TEST(CoreDefects, DISABLED_ANewTaskTakesTheTurnOfARemovedOne) {
@@ -347,26 +377,14 @@ TEST(CoreDefects, DISABLED_ANewTaskTakesTheTurnOfARemovedOne) {
     CoreDriver driver(settings);
     driver.add(job("a::holds-slot"));
     driver.run_for(1);
+    driver.add(with_tier(job("a::1"), Tier::kHigh));
     driver.add(with_tier(job("a::removed"), Tier::kHigh));
-    driver.add(with_tier(job("a::high"), Tier::kHigh));
+    driver.add(with_tier(job("a::2"), Tier::kHigh));
     driver.remove("a::removed");
     driver.add(with_tier(job("b::low"), Tier::kLow));
     driver.finish("a::holds-slot");
-    EXPECT_TRUE(driver.runs("a::high"));
-}
-
-TEST(CoreDefects, DISABLED_ANewTaskInThePlaceOfARemovedOneEndsTheProcess) {
-    auto settings = roomy_settings({"a", "b"});
-    settings.global_rate = 2;
-    CoreDriver driver(settings);
-    driver.add(job("a::takes-the-start"));
-    driver.add(job("a::removed"));
-    driver.add(job("a::other"));
-    driver.remove("a::removed");
-    driver.add(job("b::new"));
-    driver.run_for(3);
-    EXPECT_TRUE(driver.runs("a::other"));
-    EXPECT_TRUE(driver.runs("b::new"));
+    driver.finish("a::1");
+    EXPECT_TRUE(driver.runs("a::2"));
 }
 
 TEST(CoreDefects, DISABLED_AnEditedTaskIsCountedTwiceInTheLine) {
