@@ -98,7 +98,7 @@ class Judge {
   public:
     Judge(const Results& results, const Options& options) : results_(results), options_(options) {}
 
-    double mean_of(const Case& one, double pollux::sim::SimMetrics::*field) const {
+    double mean_of(const Case& one, double pollux::sim::SimMetrics::* field) const {
         double sum = 0;
         for (const std::uint64_t seed : options_.seeds) {
             sum += results_.at({one, seed}).metrics.*field;
@@ -145,11 +145,12 @@ void judge_fresh(Judge& judge, const Results& results, const Options& options) {
                 worst, results.at({optimal(scenario, Preset::kFresh), seed}).metrics.mean_delay_s /
                            results.at({oracle(scenario), seed}).metrics.mean_delay_s);
         }
-        judge.goal(fmt::format("{}: mean delay against the oracle, worst seed", to_string(scenario)),
-                   worst, true, limit, "x");
+        judge.goal(
+            fmt::format("{}: mean delay against the oracle, worst seed", to_string(scenario)),
+            worst, true, limit, "x");
     }
-    const std::vector<std::pair<Scenario, double>> gains = {
-        {kB, 2.0}, {kBp, 2.4}, {kBw, 2.2}, {kC, 2.2}, {kE, 2.2}, {kD, 1.8}};
+    const std::vector<std::pair<Scenario, double>> gains = {{kB, 2.0}, {kBp, 2.4}, {kBw, 2.2},
+                                                            {kC, 2.2}, {kE, 2.2},  {kD, 1.8}};
     for (const auto& [scenario, least] : gains) {
         judge.goal(fmt::format("{}: mean delay lower than fixed by", to_string(scenario)),
                    judge.mean_of(fixed(scenario), kMean) /
@@ -170,12 +171,13 @@ void judge_balanced(Judge& judge) {
                    judge.mean_of(fixed(scenario), kMean) / judge.mean_of(ours, kMean), false, 1.8,
                    "x");
         judge.goal(fmt::format("{}: p99 delay against fixed", to_string(scenario)),
-                   judge.mean_of(ours, kP99) / judge.mean_of(fixed(scenario), kP99), true, 1.3, "x");
+                   judge.mean_of(ours, kP99) / judge.mean_of(fixed(scenario), kP99), true, 1.3,
+                   "x");
     }
-    judge.goal("d: time to notice that a quiet device died, against fixed",
-               judge.mean_of(optimal(kD, Preset::kBalanced), kQuiet) /
-                   judge.mean_of(fixed(kD), kQuiet),
-               true, 1.6, "x");
+    judge.goal(
+        "d: time to notice that a quiet device died, against fixed",
+        judge.mean_of(optimal(kD, Preset::kBalanced), kQuiet) / judge.mean_of(fixed(kD), kQuiet),
+        true, 1.6, "x");
     judge.goal("idle: polls against fixed",
                100 * judge.mean_of(optimal(kIdle, Preset::kBalanced), kPolls) /
                    judge.mean_of(fixed(kIdle), kPolls),
@@ -187,10 +189,10 @@ void judge_economy(Judge& judge) {
     fmt::print("preset economy\n");
     for (const Scenario scenario : {kB, kBp, kBw, kC, kE}) {
         const Case ours = optimal(scenario, Preset::kEconomy);
-        judge.goal(fmt::format("{}: mean delay against fixed at twice the polls",
-                               to_string(scenario)),
-                   judge.mean_of(ours, kMean) / judge.mean_of(fixed(scenario), kMean), true,
-                   scenario == kB ? 1.05 : 1.0, "x");
+        judge.goal(
+            fmt::format("{}: mean delay against fixed at twice the polls", to_string(scenario)),
+            judge.mean_of(ours, kMean) / judge.mean_of(fixed(scenario), kMean), true,
+            scenario == kB ? 1.05 : 1.0, "x");
         judge.goal(fmt::format("{}: polls against fixed", to_string(scenario)),
                    100 * judge.mean_of(ours, kPolls) / judge.mean_of(fixed(scenario), kPolls), true,
                    50, " %");
@@ -231,13 +233,12 @@ void print_rows(const std::vector<Case>& cases, const Judge& judge) {
     fmt::print("{:<26}{:>8}{:>8}{:>8}{:>10}{:>9}{:>9}\n", "scenario/policy/preset", "mean s",
                "p95 s", "p99 s", "quiet s", "gap s", "polls/s");
     for (const Case& one : cases) {
-        fmt::print("{:<26}{:>8.2f}{:>8.1f}{:>8.1f}{:>10.1f}{:>9.1f}{:>9.2f}{}\n", name_of(one),
-                   judge.mean_of(one, kMean),
-                   judge.mean_of(one, &pollux::sim::SimMetrics::p95_delay_s),
-                   judge.mean_of(one, kP99), judge.mean_of(one, kQuiet),
-                   judge.mean_of(one, &pollux::sim::SimMetrics::max_gap_s),
-                   judge.mean_of(one, kPolls),
-                   one.targets == 2000 ? "" : fmt::format("  N={}", one.targets));
+        fmt::print(
+            "{:<26}{:>8.2f}{:>8.1f}{:>8.1f}{:>10.1f}{:>9.1f}{:>9.2f}{}\n", name_of(one),
+            judge.mean_of(one, kMean), judge.mean_of(one, &pollux::sim::SimMetrics::p95_delay_s),
+            judge.mean_of(one, kP99), judge.mean_of(one, kQuiet),
+            judge.mean_of(one, &pollux::sim::SimMetrics::max_gap_s), judge.mean_of(one, kPolls),
+            one.targets == 2000 ? "" : fmt::format("  N={}", one.targets));
     }
 }
 
@@ -250,10 +251,11 @@ int main(int argc, char** argv) {
             options.seeds = {11};
             options.hours = 4;
         } else {
-            fmt::print("usage: bench_policy [--quick]\n"
-                       "  Runs every promise of the interval policies: N=2000, 98 polls/s, 12 "
-                       "measured hours, seeds 11-13.\n"
-                       "  --quick: one seed, 4 measured hours; figures are noisier.\n");
+            fmt::print(
+                "usage: bench_policy [--quick]\n"
+                "  Runs every promise of the interval policies: N=2000, 98 polls/s, 12 "
+                "measured hours, seeds 11-13.\n"
+                "  --quick: one seed, 4 measured hours; figures are noisier.\n");
             return std::strcmp(argv[i], "--help") == 0 ? 0 : 2;
         }
     }

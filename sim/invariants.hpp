@@ -56,7 +56,7 @@ class Invariants {
     base::BootTime tokens_at_;
     std::map<std::uint32_t, Open> open_;  // by task index
     std::map<std::uint32_t, std::uint32_t> per_device_;
-    std::set<std::uint64_t> committed_;   // change numbers
+    std::set<std::uint64_t> committed_;  // change numbers
     std::map<std::uint64_t, std::vector<std::uint64_t>> batches_;
     std::uint64_t last_visible_ = 0;
     std::set<std::string> edited_;

@@ -40,9 +40,9 @@ World::World(const WorldOptions& options)
     if (options.groups > 0) parent_down_.assign(fleet_.size() / options.groups + 1, 0);
     now_.wall = base::WallTime{kWallStart};
     const FaultOptions& f = options.faults;
-    for (const double mean : {f.crash_every_s, f.clock_step_every_s, f.parent_outage_every_s,
-                              f.poke_every_s, f.operator_every_s, f.edit_every_s, f.jobs_every_s,
-                              f.settings_every_s}) {
+    for (const double mean :
+         {f.crash_every_s, f.clock_step_every_s, f.parent_outage_every_s, f.poke_every_s,
+          f.operator_every_s, f.edit_every_s, f.jobs_every_s, f.settings_every_s}) {
         next_happening_s_.push_back(mean > 0 ? faults_.exponential(mean) : kNeverHappens);
     }
     boot();
@@ -77,14 +77,15 @@ model::TaskSpec World::make_spec(std::size_t target) const {
     const auto base = base::round_to_ms(base::from_seconds(base_s_));
     const auto min = std::min(base, base::from_seconds(options_.min_interval_s));
     // The classic formula settles near the middle of its range, so its max is twice the base.
-    const double max_s = options_.policy == model::PolicyKind::kClassic ? 2 * base_s_
-                                                                        : std::max(300.0, 5 * base_s_);
-    spec.cadence = model::Cadence::adaptive(min, base, base::round_to_ms(base::from_seconds(max_s)));
+    const double max_s =
+        options_.policy == model::PolicyKind::kClassic ? 2 * base_s_ : std::max(300.0, 5 * base_s_);
+    spec.cadence =
+        model::Cadence::adaptive(min, base, base::round_to_ms(base::from_seconds(max_s)));
     spec.tier = fleet_[target].weight() >= 10 ? model::Tier::kCritical : model::Tier::kNormal;
     if (options_.groups > 0) {
         model::NeedGroup behind;
-        behind.any_of = {{model::ParentKind::kDevice,
-                          fmt::format("switch-{}", target / options_.groups)}};
+        behind.any_of = {
+            {model::ParentKind::kDevice, fmt::format("switch-{}", target / options_.groups)}};
         behind.when_unmet = target % 2 == 0 ? model::WhenUnmet::kSlow : model::WhenUnmet::kHold;
         spec.needs = {behind};
     }
@@ -113,8 +114,8 @@ void World::boot() {
         recent_starts_.clear();
     }
     for (std::size_t group = 0; group < parent_down_.size(); ++group) {
-        events_.push_back(schedule::ParentChanged{fmt::format("switch-{}", group),
-                                                  parent_down_[group] == 0});
+        events_.push_back(
+            schedule::ParentChanged{fmt::format("switch-{}", group), parent_down_[group] == 0});
     }
     wake_at_ = now_.boot;
     target_by_index_.clear();
@@ -156,8 +157,8 @@ void World::launch(const schedule::StartRun& start) {
     if (target == kNoTarget) latency = 0.5 + 2 * spread;
     if (chance(options_.faults.late_result)) latency = 40;
     const auto ms = std::max<std::int64_t>(1, to_ns(latency) / kMillisecond);
-    Flight flight{now_.boot.ns + ms * kMillisecond, ++order_, start.task, start.run, target,
-                  epoch_, false};
+    Flight flight{
+        now_.boot.ns + ms * kMillisecond, ++order_, start.task, start.run, target, epoch_, false};
     flights_.push(flight);
     if (chance(options_.faults.duplicated_result)) {
         flight.at_ns += 3000 * kMillisecond;
@@ -218,8 +219,8 @@ void World::take_results() {
         flights_.pop();
         if (down_until_s_) continue;  // nobody is there to hear it
         schedule::RunFinished result;
-        const bool stale = flight.process != epoch_ || flight.duplicate ||
-                           !engine_->core().is_live(flight.task);
+        const bool stale =
+            flight.process != epoch_ || flight.duplicate || !engine_->core().is_live(flight.task);
         if (stale) {
             result.task = flight.task;
             result.run = flight.run;
@@ -246,10 +247,12 @@ void World::step() {
     }
     if (!options_.persist) {
         if (out_.batch) answers_.push_back({out_.batch->sequence, true});
-        if (out_.batch && options_.check_invariants) invariants_.batch_committed(out_.batch->sequence);
+        if (out_.batch && options_.check_invariants)
+            invariants_.batch_committed(out_.batch->sequence);
     } else if (out_.batch) {
         const double took = 0.002 + 0.02 * faults_.uniform();
-        store_.begin(*out_.batch, now_.boot.ns + to_ns(took), chance(options_.faults.commit_failure));
+        store_.begin(*out_.batch, now_.boot.ns + to_ns(took),
+                     chance(options_.faults.commit_failure));
     }
 }
 
@@ -257,17 +260,16 @@ void World::hash_step() {
     const base::SipKey key{log_hash_, kLogKey};
     const auto& commands = out_.commands;
     for (const auto& start : commands.starts) {
-        log_hash_ = base::siphash24({log_hash_, kLogKey}, static_cast<std::uint64_t>(now_.boot.ns),
-                                    start.run.counter,
-                                    (std::uint64_t{start.task.index} << 8U) |
-                                        static_cast<std::uint64_t>(start.trigger));
+        log_hash_ = base::siphash24(
+            {log_hash_, kLogKey}, static_cast<std::uint64_t>(now_.boot.ns), start.run.counter,
+            (std::uint64_t{start.task.index} << 8U) | static_cast<std::uint64_t>(start.trigger));
     }
     for (const auto& change : commands.changes) {
-        log_hash_ = base::siphash24(
-            {log_hash_, kLogKey}, static_cast<std::uint64_t>(now_.boot.ns),
-            (std::uint64_t{change.task.index} << 32U) |
-                (std::uint64_t{static_cast<std::uint8_t>(change.kind)} << 16U) |
-                (std::uint64_t{change.from} << 8U) | change.to);
+        log_hash_ =
+            base::siphash24({log_hash_, kLogKey}, static_cast<std::uint64_t>(now_.boot.ns),
+                            (std::uint64_t{change.task.index} << 32U) |
+                                (std::uint64_t{static_cast<std::uint8_t>(change.kind)} << 16U) |
+                                (std::uint64_t{change.from} << 8U) | change.to);
     }
     if (!commands.cancels.empty()) {
         log_hash_ = base::siphash24(key, log_hash_, commands.cancels.size());

@@ -86,8 +86,8 @@ class World {
         std::uint64_t order;
         model::TaskHandle task;
         model::RunId run;
-        std::uint32_t target;  // kNoTarget: a job
-        std::uint32_t process; // which process started it: results of a dead one come too late
+        std::uint32_t target;   // kNoTarget: a job
+        std::uint32_t process;  // which process started it: results of a dead one come too late
         bool duplicate;
         bool operator>(const Flight& other) const {
             return at_ns != other.at_ns ? at_ns > other.at_ns : order > other.order;

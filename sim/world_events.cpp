@@ -22,7 +22,8 @@ void World::schedule_next(std::size_t kind, double mean_s) {
 }
 
 void World::world_events() {
-    // Compared in whole nanoseconds, as the loop advances: a fraction must not be waited for for ever.
+    // Compared in whole nanoseconds, as the loop advances: a fraction must not be waited for for
+    // ever.
     const auto is_past = [&](double at_s) { return to_ns(at_s) <= now_.boot.ns; };
     if (down_until_s_ && is_past(*down_until_s_)) {
         down_until_s_.reset();
@@ -37,16 +38,16 @@ void World::world_events() {
         }
     }
     for (std::size_t kind = 0; kind < next_happening_s_.size(); ++kind) {
-        if (next_happening_s_[kind] < kNeverHappens && is_past(next_happening_s_[kind])) happen(kind);
+        if (next_happening_s_[kind] < kNeverHappens && is_past(next_happening_s_[kind]))
+            happen(kind);
     }
 }
 
 void World::happen(std::size_t kind) {
     const FaultOptions& f = options_.faults;
-    const std::array<double, 8> means = {f.crash_every_s, f.clock_step_every_s,
-                                         f.parent_outage_every_s, f.poke_every_s,
-                                         f.operator_every_s, f.edit_every_s, f.jobs_every_s,
-                                         f.settings_every_s};
+    const std::array<double, 8> means = {
+        f.crash_every_s,    f.clock_step_every_s, f.parent_outage_every_s, f.poke_every_s,
+        f.operator_every_s, f.edit_every_s,       f.jobs_every_s,          f.settings_every_s};
     schedule_next(kind, means[kind]);
     if (down_until_s_) return;
     const auto some = [&] { return faults_.u64() % fleet_.size(); };
@@ -69,8 +70,8 @@ void World::happen(std::size_t kind) {
         default: {
             const bool on = settings_.mode == model::AdaptiveMode::kOn;
             settings_.mode = on ? model::AdaptiveMode::kOff : model::AdaptiveMode::kOn;
-            events_.push_back(schedule::SettingsChanged{
-                std::make_shared<const model::CoreSettings>(settings_)});
+            events_.push_back(
+                schedule::SettingsChanged{std::make_shared<const model::CoreSettings>(settings_)});
             break;
         }
     }
@@ -79,7 +80,8 @@ void World::happen(std::size_t kind) {
 void World::parent_outage() {
     if (parent_down_.empty()) return;
     const auto group = static_cast<std::uint32_t>(faults_.u64() % parent_down_.size());
-    outage_ends_.emplace_back(now_s() + faults_.exponential(options_.faults.parent_outage_s), group);
+    outage_ends_.emplace_back(now_s() + faults_.exponential(options_.faults.parent_outage_s),
+                              group);
     if (parent_down_[group]++ == 0) {
         events_.push_back(schedule::ParentChanged{fmt::format("switch-{}", group), false});
     }
@@ -87,10 +89,10 @@ void World::parent_outage() {
 
 void World::operator_acts() {
     constexpr std::array<OperatorVerb, 8> kVerbs = {
-        OperatorVerb::kTriggerNow,        OperatorVerb::kDisable,
-        OperatorVerb::kEnable,            OperatorVerb::kEnable,
-        OperatorVerb::kResetBreaker,      OperatorVerb::kRetryDeadLetter,
-        OperatorVerb::kResetAllBreakers,  OperatorVerb::kRetryAllDeadLetters};
+        OperatorVerb::kTriggerNow,       OperatorVerb::kDisable,
+        OperatorVerb::kEnable,           OperatorVerb::kEnable,
+        OperatorVerb::kResetBreaker,     OperatorVerb::kRetryDeadLetter,
+        OperatorVerb::kResetAllBreakers, OperatorVerb::kRetryAllDeadLetters};
     const std::uint64_t target = faults_.u64() % fleet_.size();
     if (options_.faults.permanent_failure > 0) {
         bad_credentials_[target] = chance(options_.faults.permanent_failure) ? 1 : 0;
@@ -126,7 +128,8 @@ void World::submit_jobs() {
         if (i % 2 == 0) job.demand = {{"lane", 1 + static_cast<std::int64_t>(faults_.u64() % 3)}};
         if (i >= 3) {
             const auto parent = [&](std::uint64_t p) {
-                return model::Parent{model::ParentKind::kTask, fmt::format("job::{}-{}", number, p)};
+                return model::Parent{model::ParentKind::kTask,
+                                     fmt::format("job::{}-{}", number, p)};
             };
             job.needs = {{{parent(i - 3), parent(i - 2)}}, {{parent(i - 1)}}};
             job.on_parent_failure =

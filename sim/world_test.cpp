@@ -64,7 +64,8 @@ TEST(World, TheSameSeedGivesTheSameLog) {
 
 // In a world without faults nobody who is healthy is ever older than the bound.
 TEST(World, WithoutFaultsNothingIsOlderThanItsBound) {
-    for (const auto preset : {model::Preset::kBalanced, model::Preset::kFresh, model::Preset::kEconomy}) {
+    for (const auto preset :
+         {model::Preset::kBalanced, model::Preset::kFresh, model::Preset::kEconomy}) {
         WorldOptions world;
         world.scenario = Scenario::kB;
         world.preset = preset;

@@ -1,9 +1,9 @@
 // `pollux demo`: the engine at work on a simulated fleet, shown live in the terminal.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -24,8 +24,8 @@ void request_stop(int) { g_stop = 1; }
 
 struct DemoArguments {
     sim::WorldOptions world;
-    double speed = 60;    // simulated seconds per second
-    double seconds = 0;   // 0: until interrupted
+    double speed = 60;   // simulated seconds per second
+    double seconds = 0;  // 0: until interrupted
 };
 
 int terminal_width() {
@@ -83,7 +83,8 @@ int demo(const DemoArguments& args) {
 void add_demo(CLI::App& app, int& status) {
     auto args = std::make_shared<DemoArguments>();
     auto* command = app.add_subcommand(
-        "demo", "Show the engine at work on a simulated fleet. No network traffic, nothing stored.");
+        "demo",
+        "Show the engine at work on a simulated fleet. No network traffic, nothing stored.");
     args->world.targets = 2000;
     args->world.budget = 98;
     command->add_option("--targets", args->world.targets, "Number of simulated targets")
@@ -95,7 +96,8 @@ void add_demo(CLI::App& app, int& status) {
     command->add_option("--speed", args->speed, "Simulated seconds per second")
         ->check(CLI::Range(0.1, 3600.0))
         ->capture_default_str();
-    command->add_option("--seconds", args->seconds, "Stop after so many seconds; 0: run until Ctrl-C")
+    command
+        ->add_option("--seconds", args->seconds, "Stop after so many seconds; 0: run until Ctrl-C")
         ->check(CLI::Range(0.0, 86'400.0))
         ->capture_default_str();
     command->add_option("--seed", args->world.seed, "Seed of everything random")

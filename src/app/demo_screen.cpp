@@ -88,7 +88,8 @@ DemoScreen::Counts DemoScreen::count(const sim::World& world) const {
             }
         }
     }
-    if (counts.explained.empty() && core.capacity() > 0) counts.explained = core.key(core.handle_at(0));
+    if (counts.explained.empty() && core.capacity() > 0)
+        counts.explained = core.key(core.handle_at(0));
     return counts;
 }
 
@@ -179,8 +180,8 @@ std::string DemoScreen::page(const sim::World& world, int width) {
                             "breaker, {} dead letters",
                             counts.healthy, counts.confirming, counts.broken, counts.dead_letters),
                 width);
-    text += fit(fmt::format("  parents      {} held, {} slowed because a parent is down", counts.held,
-                            counts.slowed),
+    text += fit(fmt::format("  parents      {} held, {} slowed because a parent is down",
+                            counts.held, counts.slowed),
                 width);
     text += fit(fmt::format("  freshness    oldest healthy answer {:.1f} s (bound 60 s)",
                             counts.oldest_healthy_s),

@@ -1,13 +1,13 @@
 // `pollux simulate`: runs the production engine against a simulated fleet and prints how well it
 // watched.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <unistd.h>
 
 #include "app/commands.hpp"
 #include "sim/fault_presets.hpp"
@@ -73,9 +73,10 @@ void print_table(const SimulateArguments& args, const sim::WorldReport& report, 
         fmt::print("  quiet device dies  mean {:.2f} s   p99 {:.1f} s until noticed\n",
                    m.quiet_down_mean_s, m.quiet_down_p99_s);
     }
-    fmt::print("  freshness          {:.4f}   over the bound of {:.0f} s: {:.4f} %   largest gap "
-               "{:.1f} s\n",
-               m.freshness, report.bound_s, m.over_bound_share * 100, m.max_gap_s);
+    fmt::print(
+        "  freshness          {:.4f}   over the bound of {:.0f} s: {:.4f} %   largest gap "
+        "{:.1f} s\n",
+        m.freshness, report.bound_s, m.over_bound_share * 100, m.max_gap_s);
     fmt::print("  polls              {:.2f} per second (budget {:.2f}){}\n", m.polls_per_s,
                args.world.budget,
                report.budget_infeasible ? "   the bounds need more than the cap allows" : "");
@@ -104,7 +105,8 @@ class ProgressLine {
         const double spent = std::chrono::duration<double>(now - start_).count();
         const double share = p.simulated_s / p.total_s;
         const int filled = static_cast<int>(share * 30);
-        fmt::print(stderr, "\r\x1b[K[{:-<30}] {:3.0f} %  {:.1f} of {:.1f} h  {:.2f} M polls  {:.0f} s left",
+        fmt::print(stderr,
+                   "\r\x1b[K[{:-<30}] {:3.0f} %  {:.1f} of {:.1f} h  {:.2f} M polls  {:.0f} s left",
                    std::string(static_cast<std::size_t>(filled), '#'), share * 100,
                    p.simulated_s / 3600, p.total_s / 3600, static_cast<double>(p.polls) * 1e-6,
                    share > 0 ? spent / share - spent : 0);
@@ -175,10 +177,12 @@ void add_simulate(CLI::App& app, int& status) {
     auto* command = app.add_subcommand(
         "simulate", "Run the engine against a simulated fleet and report how well it watched.");
     std::vector<std::string> scenarios;
-    for (const auto scenario : sim::all_scenarios()) scenarios.emplace_back(sim::to_string(scenario));
+    for (const auto scenario : sim::all_scenarios())
+        scenarios.emplace_back(sim::to_string(scenario));
     const std::vector<std::string> policies(model::kPolicyNames.begin(), model::kPolicyNames.end());
     const std::vector<std::string> presets(model::kPresetNames.begin(), model::kPresetNames.end());
-    command->add_option("--scenario", args->scenario, "How the devices change (see docs/simulator.md)")
+    command
+        ->add_option("--scenario", args->scenario, "How the devices change (see docs/simulator.md)")
         ->check(CLI::IsMember(scenarios))
         ->capture_default_str();
     command->add_option("--policy", args->policy, "Interval policy")
@@ -187,7 +191,8 @@ void add_simulate(CLI::App& app, int& status) {
     command->add_option("--preset", args->preset, "Preset of the optimal policy")
         ->check(CLI::IsMember(presets))
         ->capture_default_str();
-    command->add_option("--degraded", args->degraded, "When the bounds do not fit: mean or tail first")
+    command
+        ->add_option("--degraded", args->degraded, "When the bounds do not fit: mean or tail first")
         ->check(CLI::IsMember({"mean", "tail"}))
         ->capture_default_str();
     command->add_option("--targets", args->world.targets, "Number of targets")
@@ -199,8 +204,9 @@ void add_simulate(CLI::App& app, int& status) {
     command->add_option("--warmup", args->world.warmup_hours, "Hours before measuring starts")
         ->check(CLI::Range(0.0, 10'000.0))
         ->capture_default_str();
-    command->add_option("--budget", args->world.budget,
-                        "Polls per second aimed at; every target gets base = targets / budget")
+    command
+        ->add_option("--budget", args->world.budget,
+                     "Polls per second aimed at; every target gets base = targets / budget")
         ->check(CLI::Range(0.001, 1e6))
         ->capture_default_str();
     command->add_option("--seed", args->world.seed, "Seed of everything random")

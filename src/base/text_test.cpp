@@ -54,7 +54,7 @@ TEST(HasControl, LeavesTextAlone) {
     EXPECT_FALSE(has_control(""));
     EXPECT_FALSE(has_control("node-1 ~!"));
     EXPECT_FALSE(has_control("\xC2\xA0"));       // U+00A0, no control
-    EXPECT_FALSE(has_control("Ā 東京 🚀"));       // continuation bytes within 80 to 9F
+    EXPECT_FALSE(has_control("Ā 東京 🚀"));      // continuation bytes within 80 to 9F
     EXPECT_FALSE(has_control("\xFF\xC3 text"));  // invalid, but no control
 }
 

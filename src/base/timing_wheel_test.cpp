@@ -27,9 +27,8 @@ struct Fired {
 
 std::vector<Fired> advance(TimingWheel& wheel, BootTime now) {
     std::vector<Fired> fired;
-    wheel.advance(now, [&](std::uint32_t id, std::uint32_t tick_low) {
-        fired.push_back({id, tick_low});
-    });
+    wheel.advance(
+        now, [&](std::uint32_t id, std::uint32_t tick_low) { fired.push_back({id, tick_low}); });
     return fired;
 }
 

@@ -23,8 +23,8 @@ struct StoreAnswer {
 
 struct Output {
     schedule::Commands commands;
-    std::optional<WriteBatch> batch;      // to be written now
-    std::vector<TaskChange> visible;      // may be shown and sent
+    std::optional<WriteBatch> batch;  // to be written now
+    std::vector<TaskChange> visible;  // may be shown and sent
     base::BootTime wake_at = base::BootTime::max();
 };
 

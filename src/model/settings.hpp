@@ -42,16 +42,16 @@ struct PresetLimits {
 };
 
 constexpr PresetLimits limits_of(Preset preset) {
-    constexpr std::array<PresetLimits, 3> kLimits = {
-        PresetLimits{1.0, 1.5}, PresetLimits{1.0, 3.0}, PresetLimits{0.5, 4.5}};
+    constexpr std::array<PresetLimits, 3> kLimits = {PresetLimits{1.0, 1.5}, PresetLimits{1.0, 3.0},
+                                                     PresetLimits{0.5, 4.5}};
     return kLimits[static_cast<std::size_t>(preset)];
 }
 
 struct ClassSettings {
     std::string name;
-    std::uint32_t weight = 1;  // share of the starts beside other classes
-    double rate = 0;           // starts per second; 0: no limit of its own
-    std::uint32_t slots = 0;   // runs at once; 0: no limit of its own
+    std::uint32_t weight = 1;        // share of the starts beside other classes
+    double rate = 0;                 // starts per second; 0: no limit of its own
+    std::uint32_t slots = 0;         // runs at once; 0: no limit of its own
     bool host_slots_exempt = false;  // ICMP: does not count against the slots of a device
     PolicyKind policy = PolicyKind::kOptimal;
     Preset preset = Preset::kBalanced;

@@ -49,8 +49,8 @@ base::Status check_class_name(std::string_view text) {
 
 base::Result<std::string> normalise_name(std::string_view field, std::string_view text) {
     const auto refuse = [&](std::string_view rule) {
-        return base::config_error("key.name", fmt::format("{} {} is not allowed: {}", field,
-                                                          base::quoted(text), rule));
+        return base::config_error(
+            "key.name", fmt::format("{} {} is not allowed: {}", field, base::quoted(text), rule));
     };
     if (text.empty()) return refuse("it must have at least one character");
     if (!base::is_valid_utf8(text)) return refuse("it must be valid UTF-8");

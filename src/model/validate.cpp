@@ -28,10 +28,10 @@ constexpr double kMaxRate = 1e7;
 Status check_range(std::string_view where, std::string_view field, Duration value, Duration low,
                    Duration high) {
     if (value >= low && value <= high) return {};
-    return config_error(fmt::format("task.{}", field),
-                        fmt::format("{}: {} = {} is out of range: it must lie between {} and {}",
-                                    where, field, format_duration(value), format_duration(low),
-                                    format_duration(high)));
+    return config_error(
+        fmt::format("task.{}", field),
+        fmt::format("{}: {} = {} is out of range: it must lie between {} and {}", where, field,
+                    format_duration(value), format_duration(low), format_duration(high)));
 }
 
 Status check_order(std::string_view where, std::string_view small_field, Duration small,
@@ -67,15 +67,16 @@ Status check_parent(std::string_view where, Parent& parent) {
     if (parent.kind == ParentKind::kTask) {
         auto key = parse_task_key(parent.name);
         if (!key) {
-            return config_error("task.needs", fmt::format("{}: needs: {}", where,
-                                                          key.error().message));
+            return config_error("task.needs",
+                                fmt::format("{}: needs: {}", where, key.error().message));
         }
         parent.name = make_task_key(key->class_name, key->name);
         return {};
     }
     auto name = normalise_name("device", parent.name);
     if (!name) {
-        return config_error("task.needs", fmt::format("{}: needs: {}", where, name.error().message));
+        return config_error("task.needs",
+                            fmt::format("{}: needs: {}", where, name.error().message));
     }
     parent.name = std::move(*name);
     return {};
@@ -242,8 +243,7 @@ Status validate(TaskSpec& spec) {
         if (field->empty()) continue;
         auto name = normalise_name(field == &spec.device ? "device" : "region", *field);
         if (!name) {
-            return config_error("task.name",
-                                fmt::format("{}: {}", spec.key, name.error().message));
+            return config_error("task.name", fmt::format("{}: {}", spec.key, name.error().message));
         }
         *field = std::move(*name);
     }

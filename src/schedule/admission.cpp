@@ -50,16 +50,16 @@ base::Result<std::uint16_t> Admission::intern(const model::TaskSpec& spec) {
     Demand demand;
     demand.slots = spec.slots;
     if (demand.slots > slots_.capacity) {
-        return base::config_error(
-            "task.slots", fmt::format("{}: slots = {} can never be had: global_slots is {}",
-                                      spec.key, demand.slots, slots_.capacity));
+        return base::config_error("task.slots",
+                                  fmt::format("{}: slots = {} can never be had: global_slots is {}",
+                                              spec.key, demand.slots, slots_.capacity));
     }
     for (const model::ResourceDemand& part : spec.demand) {
         const auto found = std::ranges::find(resources_, part.resource, &Resource::name);
         if (found == resources_.end() || found->pool.capacity == 0) {
-            return base::config_error(
-                "task.demand", fmt::format("{}: resource {} is not declared in the settings",
-                                           spec.key, base::quoted(part.resource)));
+            return base::config_error("task.demand",
+                                      fmt::format("{}: resource {} is not declared in the settings",
+                                                  spec.key, base::quoted(part.resource)));
         }
         if (part.amount > found->pool.capacity) {
             return base::config_error(
@@ -74,9 +74,9 @@ base::Result<std::uint16_t> Admission::intern(const model::TaskSpec& spec) {
     const auto known = demand_index_.find(demand);
     if (known != demand_index_.end()) return known->second;
     if (demands_.size() >= 0xFFFF) {
-        return base::config_error("task.demand",
-                                  fmt::format("{}: more than {} different demands are in use",
-                                              spec.key, demands_.size()));
+        return base::config_error(
+            "task.demand", fmt::format("{}: more than {} different demands are in use", spec.key,
+                                       demands_.size()));
     }
     const auto index = static_cast<std::uint16_t>(demands_.size());
     demands_.push_back(demand);
@@ -119,8 +119,10 @@ void Admission::walk(std::uint32_t task, base::BootTime now, Visit&& closed) con
     const ClassLimits& own = classes_[slot.class_index];
     constexpr base::BootTime kEvent = base::BootTime::max();
     if (!rate_.open(now) && !closed(Verdict{Blocker::kGlobalRate, rate_.opens_at(), 0})) return;
-    if (!slots_.fits(wants.slots, task) && !closed(Verdict{Blocker::kGlobalSlots, kEvent, 0})) return;
-    if (!own.rate.open(now) && !closed(Verdict{Blocker::kClassRate, own.rate.opens_at(), 0})) return;
+    if (!slots_.fits(wants.slots, task) && !closed(Verdict{Blocker::kGlobalSlots, kEvent, 0}))
+        return;
+    if (!own.rate.open(now) && !closed(Verdict{Blocker::kClassRate, own.rate.opens_at(), 0}))
+        return;
     if (!own.slots.fits(wants.slots, task) && !closed(Verdict{Blocker::kClassSlots, kEvent, 0})) {
         return;
     }

@@ -10,15 +10,15 @@ namespace pollux::schedule {
 namespace {
 
 constexpr double kBucketsPerOctave = 8;
-constexpr double kLowestOctave = -20;    // shapes from 2^-20 ...
-constexpr double kBoundShare = 0.92;     // room for jitter and waiting inside a staleness bound
-constexpr double kDegradedFloor = 0.9;   // mean first: a tenth of the budget stays adaptive
-constexpr double kTrimWindow = 60;       // s
-constexpr double kTrimPolls = 300;       // fewer polls say too little about the rate
+constexpr double kLowestOctave = -20;   // shapes from 2^-20 ...
+constexpr double kBoundShare = 0.92;    // room for jitter and waiting inside a staleness bound
+constexpr double kDegradedFloor = 0.9;  // mean first: a tenth of the budget stays adaptive
+constexpr double kTrimWindow = 60;      // s
+constexpr double kTrimPolls = 300;      // fewer polls say too little about the rate
 constexpr double kSteadyGrant = 0.02;
 constexpr double kTrimGain = 0.3;
 constexpr double kTrimRange = 0.1;
-constexpr double kAimShare = 0.999;      // a ceiling is aimed at from below
+constexpr double kAimShare = 0.999;  // a ceiling is aimed at from below
 
 // Shapes in the middle of their buckets.
 const std::array<double, BudgetPool::kBuckets>& bucket_shapes() {
@@ -70,8 +70,8 @@ std::uint8_t BudgetPool::join(const BandLimits& limits, Picohertz base_rate) {
         band = Band{};
         band.limits = limits;
         band.shortest_s = limits.min_ms * 1e-3;
-        band.strict_s = std::max(
-            band.shortest_s, std::min(limits.stretch_ms * 1e-3, limits.bound_ms * 1e-3 * kBoundShare));
+        band.strict_s = std::max(band.shortest_s, std::min(limits.stretch_ms * 1e-3,
+                                                           limits.bound_ms * 1e-3 * kBoundShare));
         band.longest_s = band.strict_s;
     }
     ++bands_[chosen].members;
@@ -161,7 +161,8 @@ void BudgetPool::update_trim(base::BootTime now) {
     }
     // Of the budget, the share that drifting members leave unused is not wanted either.
     const double kept =
-        chosen_ > 0 ? std::min(1.0, static_cast<double>(drifted_) / static_cast<double>(chosen_)) : 1;
+        chosen_ > 0 ? std::min(1.0, static_cast<double>(drifted_) / static_cast<double>(chosen_))
+                    : 1;
     aimed_ += granted_ * kAimShare * kept * base::to_seconds(now - last_solve_);
     last_solve_ = now;
     // Intervals given out under another grant are still in force: wait until they are used up.

@@ -97,9 +97,8 @@ void SchedulerCore::fire_timers() {
         return true;
     });
     if (wheel_.wants_compaction()) {
-        wheel_.compact([&](std::uint32_t task, std::uint32_t tick) {
-            return is_on_wheel(task, tick);
-        });
+        wheel_.compact(
+            [&](std::uint32_t task, std::uint32_t tick) { return is_on_wheel(task, tick); });
     }
 }
 
@@ -127,9 +126,12 @@ void SchedulerCore::every_second() {
     planner_.solve(now(), base::to_seconds(load_.p95_duration()));
     if (planner_.infeasible() != was_infeasible_) {
         was_infeasible_ = planner_.infeasible();
-        out_->changes.push_back({{}, ChangeKind::kBudget,
+        out_->changes.push_back({{},
+                                 ChangeKind::kBudget,
                                  static_cast<std::uint8_t>(!was_infeasible_),
-                                 static_cast<std::uint8_t>(was_infeasible_), 0, now()});
+                                 static_cast<std::uint8_t>(was_infeasible_),
+                                 0,
+                                 now()});
     }
 }
 
@@ -149,8 +151,8 @@ void SchedulerCore::pick_and_start() {
             ++starts;
             continue;
         }
-        const bool aged = ready_.effective_tier(slot.run_tier, slot.ready_since, now()) ==
-                          model::Tier::kCritical;
+        const bool aged =
+            ready_.effective_tier(slot.run_tier, slot.ready_since, now()) == model::Tier::kCritical;
         if (aged) admission_.reserve(*task, verdict);
         const bool whole_class = verdict.blocker <= Blocker::kClassSlots;
         if (whole_class) {

@@ -17,7 +17,8 @@ TEST(CoreAdmission, FourRunsPerDevice) {
     settings.device_slots = 4;
     settings.device_class_slots = 1;
     CoreHarness h(settings);
-    for (const std::string one : {"a", "b", "c", "d", "e", "f"}) h.add({poll_on(one + "::x", "box")});
+    for (const std::string one : {"a", "b", "c", "d", "e", "f"})
+        h.add({poll_on(one + "::x", "box")});
     EXPECT_EQ(h.running.size(), 4u);
     EXPECT_EQ(h.place("e::x"), Place::kDeviceQueue);
     EXPECT_EQ(h.place("f::x"), Place::kDeviceQueue);
@@ -113,7 +114,8 @@ TEST(CoreAdmission, RaisedDeviceSlotsWakeWhoWaits) {
 
 TEST(CoreAdmission, RetryAfterClosesTheDevice) {
     CoreHarness h(wide_settings({"c", "d"}));
-    h.add({poll_on("c::a", "box", 10s), poll_on("d::b", "box", 15s), poll_on("c::free", "other", 10s)});
+    h.add({poll_on("c::a", "box", 10s), poll_on("d::b", "box", 15s),
+           poll_on("c::free", "other", 10s)});
     h.finish("d::b");
     h.finish("c::free");
     h.finish("c::a", {.outcome = Outcome::kTransient, .retry_after = 120s});

@@ -30,8 +30,8 @@ constexpr std::uint64_t kPhasePurpose = 0x7068617365ULL;
 std::string_view class_of(std::string_view key) { return key.substr(0, key.find("::")); }
 
 std::uint32_t to_ms(base::Duration value) {
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value.count() / 1'000'000, 0,
-                                                               0xFFFFFFFE));
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(value.count() / 1'000'000, 0, 0xFFFFFFFE));
 }
 
 }  // namespace
@@ -113,11 +113,11 @@ Status SchedulerCore::check_against_fleet(const TaskSpec& spec,
         std::vector<std::string_view> names;
         for (const auto& one : settings_.classes) names.push_back(one.name);
         const auto hint = base::nearest(class_of(spec.key), names);
-        return config_error("task.class",
-                            fmt::format("{}: class {} is unknown{}", quoted(spec.key),
-                                        quoted(class_of(spec.key)),
-                                        hint ? fmt::format(": did you mean {}?", quoted(*hint))
-                                             : ": declare it in the settings first"));
+        return config_error(
+            "task.class",
+            fmt::format("{}: class {} is unknown{}", quoted(spec.key), quoted(class_of(spec.key)),
+                        hint ? fmt::format(": did you mean {}?", quoted(*hint))
+                             : ": declare it in the settings first"));
     }
     const std::uint32_t known = tasks_.find(spec.key);
     const bool once = spec.cadence.kind == model::CadenceKind::kOnce;
@@ -128,10 +128,10 @@ Status SchedulerCore::check_against_fleet(const TaskSpec& spec,
                                         quoted(spec.key)));
     }
     if (known != base::FlatIndex::kNone && once && tasks_[known].place == Place::kEnded) {
-        return config_error("task.key", fmt::format("{}: this job has ended already ({}): submit "
-                                                    "it under a new key",
-                                                    quoted(spec.key),
-                                                    model::to_string(tasks_[known].job)));
+        return config_error("task.key",
+                            fmt::format("{}: this job has ended already ({}): submit "
+                                        "it under a new key",
+                                        quoted(spec.key), model::to_string(tasks_[known].job)));
     }
     for (const auto& group : spec.needs) {
         for (const Parent& parent : group.any_of) {
@@ -228,8 +228,7 @@ std::uint32_t SchedulerCore::add_task(const TaskSpec& spec, std::uint16_t demand
 }
 
 // What an edit may change at any time, whatever the task is doing.
-void SchedulerCore::configure_task(std::uint32_t task, const TaskSpec& spec,
-                                   std::uint16_t demand) {
+void SchedulerCore::configure_task(std::uint32_t task, const TaskSpec& spec, std::uint16_t demand) {
     TaskSlot& slot = tasks_[task];
     Timing timing;
     timing.min_ms = to_ms(spec.cadence.min);
@@ -322,8 +321,7 @@ void SchedulerCore::change_task(std::uint32_t task, const TaskSpec& spec, std::u
         enable(task);
     } else if (slot.place == Place::kScheduled && slot.failure == kNoIndex) {
         // A pending slot may come sooner by an edit, never later.
-        const base::BootTime sooner =
-            now() + std::chrono::milliseconds(planner_.current_ms(task));
+        const base::BootTime sooner = now() + std::chrono::milliseconds(planner_.current_ms(task));
         if (sooner < slot.next_due) schedule_at(task, sooner);
     } else if (slot.place == Place::kWaitsForNeeds) {
         needs_changed(task);
@@ -366,9 +364,9 @@ void SchedulerCore::leave_planner(std::uint32_t task) {
 void SchedulerCore::on_removed(const TaskRemoved& event) {
     const std::uint32_t task = tasks_.find(event.key);
     if (task == base::FlatIndex::kNone) {
-        reject(event.correlation,
-               config_error("task.unknown", fmt::format("task {} does not exist", quoted(event.key)))
-                   .error());
+        reject(event.correlation, config_error("task.unknown", fmt::format("task {} does not exist",
+                                                                           quoted(event.key)))
+                                      .error());
         return;
     }
     const std::uint32_t node = tasks_[task].node;
@@ -377,13 +375,13 @@ void SchedulerCore::on_removed(const TaskRemoved& event) {
     if (needed) {
         const auto children = graph_.child_owners(node);
         reject(event.correlation,
-               config_error("task.needed",
-                            fmt::format("{} cannot be removed: {} needs it{}: change or remove that "
-                                        "first",
-                                        quoted(event.key), quoted(tasks_.key(children.front())),
-                                        children.size() > 1
-                                            ? fmt::format(" and {} more", children.size() - 1)
-                                            : ""))
+               config_error(
+                   "task.needed",
+                   fmt::format(
+                       "{} cannot be removed: {} needs it{}: change or remove that "
+                       "first",
+                       quoted(event.key), quoted(tasks_.key(children.front())),
+                       children.size() > 1 ? fmt::format(" and {} more", children.size() - 1) : ""))
                    .error());
         return;
     }

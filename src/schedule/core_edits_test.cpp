@@ -145,7 +145,8 @@ TEST(CoreEdits, WhoWaitsForTheRateOfItsDevicePassesTheTurnOn) {
     auto settings = wide_settings();
     settings.device_rate = 0.1;
     CoreHarness h(settings);
-    h.add({poll_on("c::a", "box", 600s), poll_on("c::b", "box", 600s), poll_on("c::d", "box", 600s)});
+    h.add(
+        {poll_on("c::a", "box", 600s), poll_on("c::b", "box", 600s), poll_on("c::d", "box", 600s)});
     ASSERT_EQ(h.place("c::b"), Place::kDeviceRate);
     h.remove("c::b");
     h.run_for(11s);

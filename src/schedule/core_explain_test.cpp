@@ -64,7 +64,8 @@ TEST(CoreExplain, Scheduled) {
     h.finish("c::a");
     h.pass(15s);
     h.step();
-    expect_story(h, "c::a", Place::kScheduled, GateKind::kDue, "due: not yet, in 45 s", h.now() + 45s);
+    expect_story(h, "c::a", Place::kScheduled, GateKind::kDue, "due: not yet, in 45 s",
+                 h.now() + 45s);
 }
 
 TEST(CoreExplain, WaitingForNeeds) {
@@ -163,8 +164,8 @@ TEST(CoreExplain, ReadyWithItsPlaceInLine) {
         EXPECT_EQ(story.place_in_line, static_cast<std::size_t>(i) + 1) << "behind the urgent one";
     }
     EXPECT_EQ(h.explain("c::urgent").place_in_line, 0u);
-    expect_story(h, "c::0", Place::kReady, GateKind::kAdmission,
-                 "admission: all 1 slots are taken", kByAnEvent);
+    expect_story(h, "c::0", Place::kReady, GateKind::kAdmission, "admission: all 1 slots are taken",
+                 kByAnEvent);
     EXPECT_FALSE(h.explain("c::holder").ready);
 }
 

@@ -30,7 +30,8 @@ std::vector<model::TaskSpec> jobs(const std::string& class_name, int count,
 CoreHarness one_slot(const std::vector<std::uint32_t>& weights) {
     auto settings = wide_settings({});
     for (std::size_t c = 0; c < weights.size(); ++c) {
-        settings.classes.push_back(class_named(std::string(1, static_cast<char>('a' + c)), weights[c]));
+        settings.classes.push_back(
+            class_named(std::string(1, static_cast<char>('a' + c)), weights[c]));
     }
     settings.global_slots = 1;
     return CoreHarness(settings);

@@ -246,8 +246,8 @@ TEST(CoreGates, EveryStartHasExactlyOneEnd) {
     EXPECT_EQ(stats.finished, 2u);
     EXPECT_EQ(stats.cancelled, 1u);
     EXPECT_EQ(stats.expired, 1u);
-    EXPECT_EQ(stats.started, stats.finished + stats.expired + stats.cancelled +
-                                 h.core().in_flight());
+    EXPECT_EQ(stats.started,
+              stats.finished + stats.expired + stats.cancelled + h.core().in_flight());
 }
 
 TEST(CoreGates, TimeThatGoesBackCountsAsTheLatest) {
@@ -314,8 +314,8 @@ TEST(CoreGates, AChildOfADeadParentIsStillAskedAtItsSlowestRate) {
 TEST(CoreGates, OneHealthyParentIsEnough) {
     CoreHarness h;
     auto child = poll("c::child");
-    child.needs = {{{{model::ParentKind::kDevice, "a"}, {model::ParentKind::kDevice, "b"}},
-                    WhenUnmet::kHold}};
+    child.needs = {
+        {{{model::ParentKind::kDevice, "a"}, {model::ParentKind::kDevice, "b"}}, WhenUnmet::kHold}};
     h.add({child});
     h.parent("a", false);
     EXPECT_EQ(h.place("c::child"), Place::kWaitsForNeeds);

@@ -308,8 +308,8 @@ TEST(CoreLadder, DISABLED_DisabledTasksDoNotStretchTheCap) {
     std::vector<model::TaskSpec> specs;
     for (int i = 0; i < 20; ++i) specs.push_back(poll("c::" + std::to_string(i), 60s));
     h.worker = [](const std::string& key) {
-        return WorkerReply{.outcome = std::stoi(key.substr(3)) < 10 ? Outcome::kTransient
-                                                                    : Outcome::kOk};
+        return WorkerReply{.outcome =
+                               std::stoi(key.substr(3)) < 10 ? Outcome::kTransient : Outcome::kOk};
     };
     h.add(specs);
     h.run_for(10min);

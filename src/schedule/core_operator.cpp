@@ -55,11 +55,12 @@ Status SchedulerCore::operate(const OperatorAction& action, std::uint32_t task) 
     }
     const TaskSlot& slot = tasks_[task];
     if (slot.recurring()) {
-        return config_error("operator.not_a_job", fmt::format("{} recurs: disable it instead",
-                                                              quoted(action.key)));
+        return config_error("operator.not_a_job",
+                            fmt::format("{} recurs: disable it instead", quoted(action.key)));
     }
     if (slot.job != JobState::kPending) {
-        return nothing_to_do(action.key, fmt::format("the job has ended ({})", to_string(slot.job)));
+        return nothing_to_do(action.key,
+                             fmt::format("the job has ended ({})", to_string(slot.job)));
     }
     cancel_job(task);
     return {};

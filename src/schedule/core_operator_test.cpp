@@ -280,8 +280,7 @@ TEST(CoreOperator, RetryAllIsSpreadAndMostUrgentFirst) {
     EXPECT_EQ(h.starts[before].key, "c::17");
     EXPECT_LE(h.starts.size(), before + 31) << "one a second";
     for (std::size_t i = before + 1; i < h.starts.size(); ++i) {
-        EXPECT_GE(base::to_seconds(h.starts[i].at - asked),
-                  static_cast<double>(i - before) - 1.0)
+        EXPECT_GE(base::to_seconds(h.starts[i].at - asked), static_cast<double>(i - before) - 1.0)
             << i;
     }
     h.run_for(2min);

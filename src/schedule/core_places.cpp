@@ -101,9 +101,7 @@ void SchedulerCore::park(std::uint32_t task, const Verdict& verdict) {
             slot.place = Place::kDeviceRate;
             slot.wheel_tick = wheel_.arm(task, verdict.until);
             return;  // it holds the turn of its device: nobody else needs to be woken
-        default:
-            wait_in(devices_.queue(slot.device), task, Place::kDeviceQueue);
-            break;
+        default: wait_in(devices_.queue(slot.device), task, Place::kDeviceQueue); break;
     }
     if (woken) pass_on_wake(task);
 }
@@ -184,13 +182,13 @@ std::size_t SchedulerCore::audit(std::uint32_t from, std::uint32_t to) {
         TaskSlot& slot = tasks_[task];
         const bool unmet = slot.node != model::kNoIndex && graph_.unmet_hold(slot.node) > 0;
         const bool lost_run = slot.place == Place::kRunning && slot.run == model::kNoIndex;
-        const bool overslept = slot.place == Place::kScheduled &&
-                               slot.next_due + std::chrono::seconds(5) < now();
+        const bool overslept =
+            slot.place == Place::kScheduled && slot.next_due + std::chrono::seconds(5) < now();
         const bool forgotten = slot.place == Place::kWaitsForNeeds && !unmet;
-        const bool no_device = slot.place == Place::kDeviceQueue &&
-                               devices_[slot.device].running == 0 &&
-                               devices_.rate_open(slot.device, now()) &&
-                               devices_.rate_opens_at(slot.device) + std::chrono::seconds(5) < now();
+        const bool no_device =
+            slot.place == Place::kDeviceQueue && devices_[slot.device].running == 0 &&
+            devices_.rate_open(slot.device, now()) &&
+            devices_.rate_opens_at(slot.device) + std::chrono::seconds(5) < now();
         if (!(lost_run || overslept || forgotten || no_device)) continue;
         ++repairs;
         schedule_at(task, now());

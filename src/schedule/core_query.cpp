@@ -97,8 +97,8 @@ FailureStory SchedulerCore::failure(model::TaskHandle task) const {
     const TaskSlot& slot = tasks_[task.index];
     if (slot.failure == kNoIndex) return {};
     const FailureState& state = failures_[slot.failure];
-    return {state.consecutive, state.breaker,           state.breaker_since,
-            state.dead_letter, state.dead_letter_since, state.dead_letter_entries,
+    return {state.consecutive,  state.breaker,           state.breaker_since,
+            state.dead_letter,  state.dead_letter_since, state.dead_letter_entries,
             state.first_failure};
 }
 
@@ -118,8 +118,8 @@ base::Result<Explanation> SchedulerCore::explain(std::string_view key) const {
     story.freshness = freshness(handle, now());
     story.failure = failure(handle);
     story.interval = explain_interval(task);
-    story.gates = {gate_enabled(slot),       gate_due(slot),           gate_needs(slot),
-                   gate_breaker(slot),       gate_in_flight(slot),     gate_admission(task)};
+    story.gates = {gate_enabled(slot), gate_due(slot),       gate_needs(slot),
+                   gate_breaker(slot), gate_in_flight(slot), gate_admission(task)};
     story.ready = slot.place == Place::kReady;
     if (story.ready) story.place_in_line = ready_.place_in_line(task, now());
     // The first closed gate decides. Breaker and due close together on one timer: the breaker says
@@ -196,8 +196,8 @@ Gate SchedulerCore::gate_needs(const TaskSlot& slot) const {
         for (std::size_t i = 0; i < group.parents.size(); ++i) {
             const std::uint32_t owner = graph_.owner(group.parents[i]);
             gate.reason += i > 0 ? " or " : "";
-            gate.reason += owner == kNoIndex ? "a device that is not healthy"
-                                             : quoted(tasks_.key(owner));
+            gate.reason +=
+                owner == kNoIndex ? "a device that is not healthy" : quoted(tasks_.key(owner));
         }
     }
     return gate;
@@ -211,12 +211,12 @@ Gate SchedulerCore::gate_breaker(const TaskSlot& slot) const {
     if (state.breaker != BreakerState::kOpen || slot.next_due <= now()) return gate;
     gate.open = false;
     gate.until = slot.next_due;
-    gate.reason = fmt::format("open after {} failures in a row{}, next probe in {}",
-                              state.consecutive,
-                              state.dead_letter == model::DeadLetterReason::kNone
-                                  ? ""
-                                  : fmt::format(" (dead letter: {})", to_string(state.dead_letter)),
-                              format_duration(slot.next_due - now()));
+    gate.reason =
+        fmt::format("open after {} failures in a row{}, next probe in {}", state.consecutive,
+                    state.dead_letter == model::DeadLetterReason::kNone
+                        ? ""
+                        : fmt::format(" (dead letter: {})", to_string(state.dead_letter)),
+                    format_duration(slot.next_due - now()));
     return gate;
 }
 
@@ -227,15 +227,16 @@ Gate SchedulerCore::gate_in_flight(const TaskSlot& slot) const {
     const Lease& lease = leases_[slot.run];
     gate.open = false;
     gate.until = lease.ends;
-    gate.reason = fmt::format("run {}.{} has been going for {}, its lease ends in {}",
-                              lease.run.epoch, lease.run.counter,
-                              format_duration(now() - lease.started),
-                              format_duration(lease.ends - now()));
+    gate.reason = fmt::format(
+        "run {}.{} has been going for {}, its lease ends in {}", lease.run.epoch, lease.run.counter,
+        format_duration(now() - lease.started), format_duration(lease.ends - now()));
     return gate;
 }
 
 std::string SchedulerCore::describe(const TaskSlot& slot, const Verdict& verdict) const {
-    const auto key_of_run = [&](std::uint32_t run) { return quoted(tasks_.key(leases_[run].task)); };
+    const auto key_of_run = [&](std::uint32_t run) {
+        return quoted(tasks_.key(leases_[run].task));
+    };
     switch (verdict.blocker) {
         case Blocker::kNone: return {};
         case Blocker::kGlobalRate:
@@ -255,10 +256,10 @@ std::string SchedulerCore::describe(const TaskSlot& slot, const Verdict& verdict
                                quoted(devices_.name(slot.device)));
         case Blocker::kDeviceSlots:
             return fmt::format("device {} has {} runs going, no more are allowed",
-                               quoted(devices_.name(slot.device)),
-                               devices_[slot.device].running);
+                               quoted(devices_.name(slot.device)), devices_[slot.device].running);
         case Blocker::kDeviceClass:
-            return fmt::format("{} of the same class runs on this device", key_of_run(verdict.which));
+            return fmt::format("{} of the same class runs on this device",
+                               key_of_run(verdict.which));
         case Blocker::kResource:
             return fmt::format("resource {} has {} of {} free",
                                quoted(admission_.resource_name(verdict.which)),

@@ -44,13 +44,15 @@ class CoreRefusals : public testing::Test {
 };
 
 TEST_F(CoreRefusals, UnknownClassWithASuggestion) {
-    refused({poll("pvee::x")}, "task.class", {"pvee::x", "class \"pvee\"", "did you mean \"pve\"?"});
+    refused({poll("pvee::x")}, "task.class",
+            {"pvee::x", "class \"pvee\"", "did you mean \"pve\"?"});
     refused({poll("snmp::x")}, "task.class", {"class \"snmp\" is unknown", "declare it"});
     refused({poll("no-class")}, "task.class", {"class \"unknown\""});
 }
 
 TEST_F(CoreRefusals, OneBadTaskRefusesTheWholeBatch) {
-    refused({poll("pve::fine"), poll("pve::also-fine"), poll("nope::x")}, "task.class", {"nope::x"});
+    refused({poll("pve::fine"), poll("pve::also-fine"), poll("nope::x")}, "task.class",
+            {"nope::x"});
     EXPECT_EQ(h_.core().find("pve::fine"), model::TaskHandle{});
 }
 
@@ -89,8 +91,7 @@ TEST_F(CoreRefusals, CyclesAreNamedWhole) {
     refused({job("job::x", {"job::y"}), job("job::y", {"job::z"}), job("job::z", {"job::x"})},
             "task.needs",
             {"\"job::x\" needs \"job::y\" needs \"job::z\" needs \"job::x\"", "ever start"});
-    refused({job("job::self", {"job::self"})}, "task.needs",
-            {"\"job::self\" needs \"job::self\""});
+    refused({job("job::self", {"job::self"})}, "task.needs", {"\"job::self\" needs \"job::self\""});
 }
 
 TEST_F(CoreRefusals, CyclesThroughWhatIsThereAlready) {

@@ -45,8 +45,8 @@ void SchedulerCore::on_restored(const TasksRestored& event) {
             status = check_against_fleet(alone, nobody);
         }
         if (status && tasks_.find(spec.key) != base::FlatIndex::kNone) {
-            status = base::config_error("task.key", fmt::format("{} is restored twice",
-                                                                base::quoted(spec.key)));
+            status = base::config_error(
+                "task.key", fmt::format("{} is restored twice", base::quoted(spec.key)));
         }
         auto demand = status ? admission_.intern(spec) : base::Result<std::uint16_t>(0);
         if (status && !demand) status = std::unexpected(demand.error());
@@ -66,10 +66,11 @@ void SchedulerCore::on_restored(const TasksRestored& event) {
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const bool twice = tasks_.find(specs[i].key) != base::FlatIndex::kNone;
         if (twice) {
-            reject(event.correlation, base::config_error("task.key", fmt::format("{} is restored "
-                                                                                 "twice",
-                                                                                 base::quoted(specs[i].key)))
-                                          .error());
+            reject(event.correlation,
+                   base::config_error("task.key", fmt::format("{} is restored "
+                                                              "twice",
+                                                              base::quoted(specs[i].key)))
+                       .error());
             added.push_back(kNoIndex);
             continue;
         }
@@ -82,9 +83,8 @@ void SchedulerCore::on_restored(const TasksRestored& event) {
             return parent.kind == model::ParentKind::kDevice ||
                    tasks_.find(parent.name) != base::FlatIndex::kNone;
         };
-        for (auto& group : specs[i].needs) std::erase_if(group.any_of, [&](const auto& p) {
-            return !known(p);
-        });
+        for (auto& group : specs[i].needs)
+            std::erase_if(group.any_of, [&](const auto& p) { return !known(p); });
         std::erase_if(specs[i].needs, [](const auto& group) { return group.any_of.empty(); });
         link_needs(added[i], specs[i]);
     }
@@ -161,19 +161,20 @@ void SchedulerCore::restore(std::uint32_t task, const model::TaskRecord& record)
     state.permanent_streak = failed.permanent_streak;
     state.interruptions = failed.interruptions;
     state.dead_letter_entries = failed.dead_letter_entries;
-    state.breaker = failed.breaker == BreakerState::kHalfOpen ? BreakerState::kOpen : failed.breaker;
+    state.breaker =
+        failed.breaker == BreakerState::kHalfOpen ? BreakerState::kOpen : failed.breaker;
     state.dead_letter = failed.dead_letter;
     state.first_failure = past(failed.first_failure);
     state.breaker_since = past(failed.breaker_since);
     state.dead_letter_since = past(failed.dead_letter_since);
     state.last_attempt = past(failed.last_attempt);
     if (slot.profile == model::FailureProfile::kPulse) {
-        state.pulse = {state.breaker,       state.consecutive, failed.breaker_delay,
+        state.pulse = {state.breaker,       state.consecutive,  failed.breaker_delay,
                        state.breaker_since, state.last_attempt, state.breaker_since,
                        state.breaker_since};
     }
-    slot.trigger = state.consecutive >= kBreakerAt ? model::Trigger::kProbe
-                                                   : model::Trigger::kConfirm;
+    slot.trigger =
+        state.consecutive >= kBreakerAt ? model::Trigger::kProbe : model::Trigger::kConfirm;
     const std::uint32_t usual = std::max(20'000U, timing.base_ms);
     count_down_rate(task, std::chrono::milliseconds(usual));
 }

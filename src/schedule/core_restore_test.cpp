@@ -145,9 +145,13 @@ TEST(CoreRestore, JobsGoOnWhereTheyWere) {
     CoreHarness h;
     auto retried = job("c::retried");
     retried.max_attempts = 5;
-    const std::vector<model::TaskSpec> specs = {
-        job("c::done"),   job("c::failed"), job("c::running"), job("c::waiting", {"c::running"}),
-        job("c::next", {"c::done"}), retried, job("c::lost", {"c::failed"})};
+    const std::vector<model::TaskSpec> specs = {job("c::done"),
+                                                job("c::failed"),
+                                                job("c::running"),
+                                                job("c::waiting", {"c::running"}),
+                                                job("c::next", {"c::done"}),
+                                                retried,
+                                                job("c::lost", {"c::failed"})};
     h.add({specs[0], specs[1], specs[2], specs[3], specs[5]});
     h.finish("c::done");
     h.finish("c::failed", Outcome::kPermanent);
@@ -156,8 +160,8 @@ TEST(CoreRestore, JobsGoOnWhereTheyWere) {
     auto rows = std::make_shared<std::vector<RestoredTask>>();
     for (const auto& spec : specs) {
         const auto handle = h.core().find(spec.key);
-        rows->push_back({spec, h.core().is_live(handle) ? h.core().record(handle)
-                                                        : model::TaskRecord{}});
+        rows->push_back(
+            {spec, h.core().is_live(handle) ? h.core().record(handle) : model::TaskRecord{}});
     }
     h.restart_with(1s, rows);
     EXPECT_EQ(h.slot("c::done").job, JobState::kCompleted);
@@ -274,8 +278,8 @@ class CoreRecovery : public testing::TestWithParam<Fleet> {
     void prepare() {
         std::vector<RestoredTask> rows;
         for (int i = 0; i < kTasks; ++i) {
-            const Duration interval = GetParam().intervals[static_cast<std::size_t>(i) %
-                                                           GetParam().intervals.size()];
+            const Duration interval =
+                GetParam().intervals[static_cast<std::size_t>(i) % GetParam().intervals.size()];
             RestoredTask row{poll("c::" + std::to_string(i), interval), {}};
             row.spec.tier = i % 50 == 0 ? Tier::kCritical : Tier::kNormal;
             row.record.key = row.spec.key;
@@ -325,8 +329,7 @@ INSTANTIATE_TEST_SUITE_P(Fleets, CoreRecovery,
                          testing::Values(Fleet{{10s}, 1s}, Fleet{{10s}, 30s}, Fleet{{10s}, 2h},
                                          Fleet{{60s}, 1s}, Fleet{{60s}, 30s}, Fleet{{60s}, 2h},
                                          Fleet{{300s}, 1s}, Fleet{{300s}, 30s}, Fleet{{300s}, 2h},
-                                         Fleet{{10s, 60s, 300s}, 1s},
-                                         Fleet{{10s, 60s, 300s}, 30s},
+                                         Fleet{{10s, 60s, 300s}, 1s}, Fleet{{10s, 60s, 300s}, 30s},
                                          Fleet{{10s, 60s, 300s}, 2h}));
 
 TEST(CoreRestore, CriticalAndLongestOverdueFirst) {
@@ -359,8 +362,8 @@ TEST(CoreRestore, DeadLettersAndBreakersKeepThroughADowntime) {
     std::vector<model::TaskSpec> specs;
     for (int i = 0; i < 40; ++i) specs.push_back(poll("c::" + std::to_string(i), 60s));
     h.worker = [](const std::string& key) {
-        return WorkerReply{.outcome = std::stoi(key.substr(3)) < 8 ? Outcome::kPermanent
-                                                                   : Outcome::kOk};
+        return WorkerReply{.outcome =
+                               std::stoi(key.substr(3)) < 8 ? Outcome::kPermanent : Outcome::kOk};
     };
     h.add(specs);
     h.run_for(30min);

@@ -17,10 +17,10 @@ using model::Outcome;
 using model::Trigger;
 using namespace std::chrono_literals;
 
-constexpr base::Duration kLeaseGrace = 2s;     // for the result to travel
-constexpr base::Duration kPokeSpacing = 1s;    // a storm of traps is one reason to look, not many
+constexpr base::Duration kLeaseGrace = 2s;   // for the result to travel
+constexpr base::Duration kPokeSpacing = 1s;  // a storm of traps is one reason to look, not many
 constexpr base::Duration kLongestRetryAfter = std::chrono::hours(1);
-constexpr double kDownShare = 0.2;             // of a class budget that probing may take
+constexpr double kDownShare = 0.2;  // of a class budget that probing may take
 constexpr std::uint64_t kLadderPurpose = 0x6c6164646572ULL;
 
 base::Duration ms(std::uint32_t value) { return std::chrono::milliseconds(value); }
@@ -190,8 +190,7 @@ void SchedulerCore::finish_recurring(std::uint32_t task, const RunFinished& resu
         answer.errors_before = slot.failure == kNoIndex ? 0 : failures_[slot.failure].consecutive;
         answer.changed = take_answer(task, result);
         const std::uint32_t interval = planner_.decide(task, answer, ready_.size());
-        if (!std::isfinite(planner_.terms(task).rate) ||
-            ms(interval) > model::kLongestInterval) {
+        if (!std::isfinite(planner_.terms(task).rate) || ms(interval) > model::kLongestInterval) {
             fault(task);
             return;
         }
@@ -229,8 +228,8 @@ FailureState& SchedulerCore::failure_of(std::uint32_t task) {
 void SchedulerCore::after_failure(std::uint32_t task, Outcome outcome, std::uint32_t policy_ms) {
     TaskSlot& slot = tasks_[task];
     FailureState& state = failure_of(task);
-    const BreakerState breaker = state.breaker == BreakerState::kHalfOpen ? BreakerState::kOpen
-                                                                          : state.breaker;
+    const BreakerState breaker =
+        state.breaker == BreakerState::kHalfOpen ? BreakerState::kOpen : state.breaker;
     const DeadLetterReason dead = state.dead_letter;
     const ClassLoad& load = class_load_[slot.class_index];
     LadderInput input;
@@ -241,8 +240,8 @@ void SchedulerCore::after_failure(std::uint32_t task, Outcome outcome, std::uint
     input.bound = ms(timings_.bound_ms(slot.timing));
     input.max = ms(timings_[slot.timing].max_ms);
     if (load.base > 0) {
-        input.cap_stretch = static_cast<double>(load.down) /
-                            (kDownShare * static_cast<double>(load.base));
+        input.cap_stretch =
+            static_cast<double>(load.down) / (kDownShare * static_cast<double>(load.base));
     }
     input.unit = unit_for(slot, kLadderPurpose);
     const LadderDecision decision = next_attempt(state, input);
@@ -300,8 +299,8 @@ void SchedulerCore::on_observed(const Observed& event) {
     Answer answer;
     answer.at = at;
     answer.planned = at;
-    answer.elapsed = slot.last_answer == base::BootTime::min() ? ms(slot.interval_ms)
-                                                               : at - slot.last_answer;
+    answer.elapsed =
+        slot.last_answer == base::BootTime::min() ? ms(slot.interval_ms) : at - slot.last_answer;
     answer.changed = event.changed && slot.has(kFlagAnswered);
     if (answer.changed || !slot.has(kFlagAnswered)) slot.last_mutation = at;
     slot.set(kFlagAnswered, true);

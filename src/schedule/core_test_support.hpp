@@ -153,8 +153,8 @@ class CoreHarness {
         step({upsert(std::move(specs), correlation)});
     }
     static Event upsert(std::vector<model::TaskSpec> specs, std::uint64_t correlation = 0) {
-        return TasksUpserted{
-            std::make_shared<const std::vector<model::TaskSpec>>(std::move(specs)), correlation};
+        return TasksUpserted{std::make_shared<const std::vector<model::TaskSpec>>(std::move(specs)),
+                             correlation};
     }
     void remove(const std::string& key) { step({TaskRemoved{key, 0}}); }
     void operate(OperatorVerb verb, const std::string& key = "") {
@@ -168,7 +168,8 @@ class CoreHarness {
         step({CreditChanged{region, amount}});
     }
     void change_settings(model::CoreSettings settings) {
-        step({SettingsChanged{std::make_shared<const model::CoreSettings>(std::move(settings)), 0}});
+        step(
+            {SettingsChanged{std::make_shared<const model::CoreSettings>(std::move(settings)), 0}});
     }
     void change_device(model::DeviceSpec spec) {
         step({DeviceChanged{std::make_shared<const model::DeviceSpec>(std::move(spec)), 0}});
@@ -180,8 +181,13 @@ class CoreHarness {
         POLLUX_CHECK_MSG(running.contains(key), "the task of this key does not run");
         const StartRun start = running.at(key);
         running.erase(key);
-        return {start.task,           start.run,         reply.outcome,     reply.digest.has_value(),
-                reply.digest.value_or(0), reply.known_rate, reply.retry_after};
+        return {start.task,
+                start.run,
+                reply.outcome,
+                reply.digest.has_value(),
+                reply.digest.value_or(0),
+                reply.known_rate,
+                reply.retry_after};
     }
     void finish(const std::string& key, model::Outcome outcome = model::Outcome::kOk) {
         step({answer(key, {.outcome = outcome})});
@@ -274,12 +280,12 @@ class CoreHarness {
         return all;
     }
 
-    Commands out;                              // of the last step
-    std::map<std::string, StartRun> running;   // by key
-    std::vector<Start> starts;                 // all so far
-    std::vector<SeenChange> changes;           // all so far
-    std::vector<Rejection> rejections;         // all so far
-    Worker worker;                             // none: runs stay open until finish()
+    Commands out;                             // of the last step
+    std::map<std::string, StartRun> running;  // by key
+    std::vector<Start> starts;                // all so far
+    std::vector<SeenChange> changes;          // all so far
+    std::vector<Rejection> rejections;        // all so far
+    Worker worker;                            // none: runs stay open until finish()
     std::size_t spins = 0;
 
   private:

@@ -36,7 +36,8 @@ DeviceLimits DeviceTable::limits_for(const model::DeviceSpec& spec) const {
     limits.slots_per_class =
         spec.slots_per_class > 0 ? spec.slots_per_class : defaults_.device_class_slots;
     limits.gap_ns = static_cast<std::int64_t>(1e9 / rate + 0.999999);  // rounded up: never faster
-    limits.tolerance_ns = static_cast<std::int64_t>((burst - 1) * static_cast<double>(limits.gap_ns));
+    limits.tolerance_ns =
+        static_cast<std::int64_t>((burst - 1) * static_cast<double>(limits.gap_ns));
     return limits;
 }
 

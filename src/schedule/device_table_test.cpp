@@ -99,7 +99,8 @@ TEST_F(DeviceTableTest, OwnLimitsReplaceTheDefaultsFieldByField) {
     ASSERT_TRUE(table_.set_limits(device_, {.name = "switch-1"}));
     EXPECT_EQ(table_.limits(device_).slots, 6u) << "zeros mean the default";
     const std::uint32_t other = table_.find_or_add("switch-2");
-    ASSERT_TRUE(table_.set_limits(other, {.name = "x", .rate = 1, .slots = 2, .slots_per_class = 2}));
+    ASSERT_TRUE(
+        table_.set_limits(other, {.name = "x", .rate = 1, .slots = 2, .slots_per_class = 2}));
     EXPECT_EQ(table_.limits(other).gap_ns, 1'000'000'000);
     EXPECT_EQ(table_.limits(other).tolerance_ns, 0) << "below 2 per second there is no burst";
 }

@@ -44,8 +44,8 @@ struct RunFinished {
     model::RunId run;
     model::Outcome outcome = model::Outcome::kOk;
     bool has_digest = false;
-    std::uint64_t digest = 0;     // of meaning, not of bytes; compared with the previous one
-    float known_rate = 0;         // changes per second where the source knows them; 0: unknown
+    std::uint64_t digest = 0;      // of meaning, not of bytes; compared with the previous one
+    float known_rate = 0;          // changes per second where the source knows them; 0: unknown
     base::Duration retry_after{};  // the device asked us to wait (HTTP 429, 503)
 };
 

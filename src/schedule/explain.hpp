@@ -1,4 +1,5 @@
-// Answers about one task: why it is not running now, what wakes it, and how its interval came about.
+// Answers about one task: why it is not running now, what wakes it, and how its interval came
+// about.
 #pragma once
 
 #include <cstdint>
@@ -37,25 +38,25 @@ struct Freshness {
     base::BootTime last_mutation = base::BootTime::min();
     std::uint64_t digest = 0;
     bool has_digest = false;
-    bool known = false;      // an answer came at least once
-    double score = 0;        // 0 fresh .. 1 stale: age against the staleness bound
-    base::Duration age{};    // since the last success, or since it was added
+    bool known = false;             // an answer came at least once
+    double score = 0;               // 0 fresh .. 1 stale: age against the staleness bound
+    base::Duration age{};           // since the last success, or since it was added
     base::Duration expected_age{};  // the interval in force: what the age should not exceed much
     base::Duration bound{};
 };
 
 struct IntervalStory {
     model::PolicyKind policy = model::PolicyKind::kFixed;
-    bool shadow = false;          // computed, but the base decides
-    double believed_rate = 0;     // changes per second
-    double weight = 1;            // of the tier
-    double multiplier = 0;        // of the budget pool
-    base::Duration wished{};      // before limits
-    base::Duration chosen{};      // by the policy, inside the limits
-    base::Duration in_force{};    // what the next due was computed from
-    double idle_drift = 0;        // 0..1
+    bool shadow = false;        // computed, but the base decides
+    double believed_rate = 0;   // changes per second
+    double weight = 1;          // of the tier
+    double multiplier = 0;      // of the budget pool
+    base::Duration wished{};    // before limits
+    base::Duration chosen{};    // by the policy, inside the limits
+    base::Duration in_force{};  // what the next due was computed from
+    double idle_drift = 0;      // 0..1
     LimitedBy limited_by = LimitedBy::kFixed;
-    double pool_budget = 0;       // polls per second of the whole pool
+    double pool_budget = 0;  // polls per second of the whole pool
     double pool_planned = 0;
 };
 

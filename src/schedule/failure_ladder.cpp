@@ -69,7 +69,8 @@ void set_breaker(FailureState& state, BreakerState to, base::BootTime now) {
 
 LadderDecision after_interruption(FailureState& state, const LadderInput& input) {
     ++state.interruptions;
-    if (state.breaker == BreakerState::kHalfOpen) set_breaker(state, BreakerState::kOpen, input.now);
+    if (state.breaker == BreakerState::kHalfOpen)
+        set_breaker(state, BreakerState::kOpen, input.now);
     const Trigger trigger = state.consecutive >= kBreakerAt ? Trigger::kProbe : Trigger::kConfirm;
     if (state.interruptions >= kInterruptionsAllowed) {
         enter_dead_letter(state, DeadLetterReason::kRepeatedInterruption, input.now);
@@ -85,8 +86,8 @@ LadderDecision our_ladder(FailureState& state, const LadderInput& input) {
     const bool permanent = input.outcome == Outcome::kPermanent;
     if (permanent && state.permanent_streak >= 2) {
         enter_dead_letter(state, DeadLetterReason::kPermanentFailure, input.now);
-        const auto step = std::min<std::size_t>(state.permanent_streak - 2,
-                                                kPermanentProbes.size() - 1);
+        const auto step =
+            std::min<std::size_t>(state.permanent_streak - 2, kPermanentProbes.size() - 1);
         return {jittered(kPermanentProbes[step], kProbeJitter, input.unit), Trigger::kProbe, true};
     }
     if (state.consecutive >= kDeadLetterAt) {
@@ -110,10 +111,10 @@ LadderDecision pulse_ladder(FailureState& state, const LadderInput& input) {
         breaker.state() == BreakerState::kClosed ? Trigger::kConfirm : Trigger::kProbe;
     const bool permanent = input.outcome == Outcome::kPermanent;
     if (permanent || state.consecutive >= kDeadLetterAt) {
-        enter_dead_letter(state,
-                          permanent ? DeadLetterReason::kPermanentFailure
-                                    : DeadLetterReason::kMaxRetryAttempts,
-                          input.now);
+        enter_dead_letter(
+            state,
+            permanent ? DeadLetterReason::kPermanentFailure : DeadLetterReason::kMaxRetryAttempts,
+            input.now);
         return {kPulseDeadLetter, Trigger::kProbe, permanent};
     }
     Duration delay = backoff_delay(pulse_backoff(fast), state.consecutive - 1, input.unit);

@@ -73,8 +73,8 @@ TEST(FailureLadder, BreakerAtThreeDeadLetterAtFive) {
         const FailureState& state = steps[i].after;
         EXPECT_EQ(state.consecutive, i + 1);
         EXPECT_EQ(state.breaker, i + 1 >= 3 ? BreakerState::kOpen : BreakerState::kClosed) << i + 1;
-        EXPECT_EQ(state.dead_letter, i + 1 >= 5 ? DeadLetterReason::kMaxRetryAttempts
-                                                : DeadLetterReason::kNone)
+        EXPECT_EQ(state.dead_letter,
+                  i + 1 >= 5 ? DeadLetterReason::kMaxRetryAttempts : DeadLetterReason::kNone)
             << i + 1;
         EXPECT_EQ(steps[i].decision.trigger, i + 1 >= 3 ? Trigger::kProbe : Trigger::kConfirm);
         EXPECT_FALSE(steps[i].decision.fresh_login);

@@ -28,9 +28,9 @@ struct IdleRule {
     double busy_rate;  // ... and from this on not idle at all
     double surely_s;   // so long without a change is idle, whatever was believed before
 };
-constexpr std::array<IdleRule, 3> kIdleRules = {
-    IdleRule{600, 0.5, 2.0, 3600}, IdleRule{43200, 0.1, 0.4, 86400},
-    IdleRule{3600, 0.25, 1.0, 7200}};
+constexpr std::array<IdleRule, 3> kIdleRules = {IdleRule{600, 0.5, 2.0, 3600},
+                                                IdleRule{43200, 0.1, 0.4, 86400},
+                                                IdleRule{3600, 0.25, 1.0, 7200}};
 constexpr std::uint64_t kPercentPurpose = 0x70657263656e74ULL;
 constexpr std::uint64_t kJitterPurpose = 0x6a6974746572ULL;
 constexpr std::uint64_t kDitherPurpose = 0x646974686572ULL;
@@ -127,9 +127,7 @@ bool IntervalPlanner::adaptive(std::uint32_t task) const {
            in_scope(slot);
 }
 
-bool IntervalPlanner::pooled(const TaskSlot& slot) const {
-    return slot.has(kFlagInPool);
-}
+bool IntervalPlanner::pooled(const TaskSlot& slot) const { return slot.has(kFlagInPool); }
 
 BandLimits IntervalPlanner::band_limits(const TaskSlot& slot) const {
     const Timing& timing = timings_[slot.timing];
@@ -193,8 +191,7 @@ void IntervalPlanner::enter_pool(std::uint32_t task) {
     if (terms.rate <= 0) {
         terms.rate = static_cast<float>(rate_before_first_answer(timings_[slot.timing].base_ms));
     }
-    plan_pooled(task, shape_of(slot, static_cast<double>(terms.rate)),
-                terms.drift_permille * 1e-3);
+    plan_pooled(task, shape_of(slot, static_cast<double>(terms.rate)), terms.drift_permille * 1e-3);
 }
 
 void IntervalPlanner::exit_pool(std::uint32_t task) {
@@ -230,8 +227,8 @@ double IntervalPlanner::drift_of(const TaskSlot& slot, double rate, base::BootTi
     const double quiet_s = base::to_seconds(now - slot.last_mutation);
     const IdleRule& rule = kIdleRules[static_cast<std::size_t>(classes_[slot.class_index].preset)];
     const double calm = std::clamp((quiet_s - kIdleAfter) / rule.ramp_s, 0.0, 1.0);
-    const double slow = std::clamp(
-        (rule.busy_rate - rate * 3600) / (rule.busy_rate - rule.idle_rate), 0.0, 1.0);
+    const double slow =
+        std::clamp((rule.busy_rate - rate * 3600) / (rule.busy_rate - rule.idle_rate), 0.0, 1.0);
     const double surely = std::clamp((quiet_s - rule.surely_s) / kIdleAfter, 0.0, 1.0);
     return std::max(calm * slow, surely);
 }
@@ -276,17 +273,16 @@ std::uint32_t IntervalPlanner::classic(std::uint32_t task, const Answer& answer,
     const Timing& timing = timings_[slot.timing];
     RateBelief& memory = beliefs_[task];
     const auto ms = [](std::uint32_t value) { return std::chrono::milliseconds(value); };
-    const ClassicConfig config{.base = ms(timing.base_ms),
-                               .min = ms(timing.min_ms),
-                               .max = ms(timing.max_ms)};
+    const ClassicConfig config{
+        .base = ms(timing.base_ms), .min = ms(timing.min_ms), .max = ms(timing.max_ms)};
     ClassicInput input{};
     input.staleness_score = answer.staleness;
     input.error_count = answer.errors_before;
     input.ready_depth = static_cast<std::int64_t>(ready_depth);
     input.last_interval = ms(slot.interval_ms);
     if (memory.memory > 0) input.ema = base::from_seconds(static_cast<double>(memory.memory));
-    input.unit = base::unit_interval(
-        base::siphash24(seed_, slot.key_hash, slot.attempt ^ kJitterPurpose));
+    input.unit =
+        base::unit_interval(base::siphash24(seed_, slot.key_hash, slot.attempt ^ kJitterPurpose));
     const ClassicDecision decision = classic_interval(config, input);
     memory.memory = static_cast<float>(base::to_seconds(decision.smoothed));
     terms_[task].wish_s = static_cast<float>(base::to_seconds(decision.target));

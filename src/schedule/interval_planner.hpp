@@ -22,12 +22,12 @@ namespace pollux::schedule {
 
 enum class LimitedBy : std::uint8_t {
     kNothing,
-    kMinimum,   // the task's own min
-    kStretch,   // the preset's limit, or the task's max
-    kBound,     // the staleness bound
-    kIdleDrift, // no change for hours: moved toward the preset's limit
-    kParent,    // a parent is down: slowest rate
-    kFixed,     // not adaptive
+    kMinimum,    // the task's own min
+    kStretch,    // the preset's limit, or the task's max
+    kBound,      // the staleness bound
+    kIdleDrift,  // no change for hours: moved toward the preset's limit
+    kParent,     // a parent is down: slowest rate
+    kFixed,      // not adaptive
 };
 
 // The terms of the last decision, kept so that `explain` can show them.
@@ -48,9 +48,9 @@ struct Answer {
     base::Duration elapsed{};  // since the previous answer
     bool changed = false;
     bool failed = false;
-    double known_rate = 0;           // 0: not known
-    std::uint32_t errors_before = 0; // length of the failure streak that this success ended
-    double staleness = 0;            // score of the age just before this answer
+    double known_rate = 0;            // 0: not known
+    std::uint32_t errors_before = 0;  // length of the failure streak that this success ended
+    double staleness = 0;             // score of the age just before this answer
 };
 
 class IntervalPlanner {
@@ -134,7 +134,8 @@ class IntervalPlanner {
     double pressure_ = 1;
     model::DegradedChoice degraded_ = model::DegradedChoice::kMeanFirst;
     base::SipKey seed_{};
-    Picohertz unpooled_ = 0;  // polls that no pool plans: fixed cadences, classic, tasks out of scope
+    Picohertz unpooled_ =
+        0;  // polls that no pool plans: fixed cadences, classic, tasks out of scope
     bool infeasible_ = false;
 };
 

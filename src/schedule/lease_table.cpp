@@ -40,7 +40,8 @@ void LeaseTable::collect_ended(base::BootTime now, std::vector<std::uint32_t>& e
     }
     // The current bucket is looked at again next time: part of it may end later.
     for (std::int64_t slot = checked_ + 1; slot <= last; ++slot) {
-        const auto bucket = static_cast<std::size_t>(slot + static_cast<std::int64_t>(kBuckets)) % kBuckets;
+        const auto bucket =
+            static_cast<std::size_t>(slot + static_cast<std::int64_t>(kBuckets)) % kBuckets;
         for (std::uint32_t i = heads_[bucket]; i != kNoIndex; i = leases_[i].bucket_next) {
             if (leases_[i].ends <= now) ended.push_back(i);
         }
@@ -52,7 +53,8 @@ base::BootTime LeaseTable::next_check() const {
     if (leases_.size() == 0) return base::BootTime::max();
     const std::int64_t from = checked_ + 1;
     for (std::int64_t slot = from; slot < from + static_cast<std::int64_t>(kBuckets); ++slot) {
-        const auto bucket = static_cast<std::size_t>(slot + static_cast<std::int64_t>(kBuckets)) % kBuckets;
+        const auto bucket =
+            static_cast<std::size_t>(slot + static_cast<std::int64_t>(kBuckets)) % kBuckets;
         base::BootTime first = base::BootTime::max();
         for (std::uint32_t i = heads_[bucket]; i != kNoIndex; i = leases_[i].bucket_next) {
             first = std::min(first, leases_[i].ends);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kFadeAfter = 20'000;
 constexpr auto kTolerableLag = std::chrono::seconds(2);
-constexpr double kBackOff = 0.9;      // gentle: intervals given out stay in force for a while, so a
+constexpr double kBackOff = 0.9;     // gentle: intervals given out stay in force for a while, so a
 constexpr double kRecovery = 1.005;  // hard cut is felt late, and recovering from it bunches polls
 constexpr double kLeast = 0.1;
 constexpr int kHoldSeconds = 10;  // let one reduction show its effect before the next

@@ -39,7 +39,8 @@ void NeedsGraph::remove_node(std::uint32_t node) {
 
 std::vector<std::uint32_t> NeedsGraph::find_cycle(
     std::uint32_t node, std::span<const std::uint32_t> new_parents) const {
-    // A node nobody waits for cannot be reached from its parents: the usual case when work is added.
+    // A node nobody waits for cannot be reached from its parents: the usual case when work is
+    // added.
     const bool self = std::ranges::find(new_parents, node) != new_parents.end();
     if (self) return {node, node};
     if (nodes_[node].children.empty()) return {};

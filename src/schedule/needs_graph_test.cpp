@@ -109,8 +109,8 @@ TEST_F(NeedsGraphTest, GroupsCountParentsAsTheyAre) {
     set(good, NodeState::kGood);
     set(bad, NodeState::kBad);
     const std::uint32_t child = node(4);
-    graph_.set_groups(child, {group({good}), group({bad}), group({unknown}),
-                              group({bad}, WhenUnmet::kSlow)});
+    graph_.set_groups(
+        child, {group({good}), group({bad}), group({unknown}), group({bad}, WhenUnmet::kSlow)});
     EXPECT_EQ(graph_.unmet_hold(child), 2u);
     EXPECT_EQ(graph_.unmet_slow(child), 1u);
     EXPECT_TRUE(graph_.has_hopeless_group(child));

@@ -10,13 +10,13 @@ namespace {
 
 using Levels = std::array<float, kRateLevels>;
 
-constexpr double kLongestStay = 43200;       // s: every level is left at least this often
-constexpr double kChangesPerStay = 10;       // ... and after about ten changes of its own
-constexpr float kDiffusion = 1.0F / 86400;   // per second, to each neighbour: slow drifts
-constexpr double kOccupancyMemory = 21600;   // s
-constexpr double kOccupancyWarmup = 600;     // s: a young task learns where it lives faster
-constexpr float kPoolShare = 0.1F;           // of a jump's destination decided by the pool
-constexpr float kFloor = 1e-9F;              // no level is ever impossible
+constexpr double kLongestStay = 43200;      // s: every level is left at least this often
+constexpr double kChangesPerStay = 10;      // ... and after about ten changes of its own
+constexpr float kDiffusion = 1.0F / 86400;  // per second, to each neighbour: slow drifts
+constexpr double kOccupancyMemory = 21600;  // s
+constexpr double kOccupancyWarmup = 600;    // s: a young task learns where it lives faster
+constexpr float kPoolShare = 0.1F;          // of a jump's destination decided by the pool
+constexpr float kFloor = 1e-9F;             // no level is ever impossible
 
 constexpr Levels make_rates() {
     Levels rates{};

@@ -54,9 +54,8 @@ const ReadyQueue::Entry* ReadyQueue::head(Lane& lane) {
 }
 
 void ReadyQueue::drop_head(Lane& lane) {
-    const bool from_returned =
-        !lane.returned.empty() &&
-        (lane.fresh.empty() || lane.fresh.front() > lane.returned.front());
+    const bool from_returned = !lane.returned.empty() &&
+                               (lane.fresh.empty() || lane.fresh.front() > lane.returned.front());
     if (!from_returned) {
         lane.fresh.pop_front();
         return;
@@ -66,7 +65,8 @@ void ReadyQueue::drop_head(Lane& lane) {
 }
 
 Tier ReadyQueue::effective_tier(Tier tier, base::BootTime ready_since, base::BootTime now) const {
-    const std::int64_t steps = (now - ready_since).count() / std::max<std::int64_t>(1, aging_step_.count());
+    const std::int64_t steps =
+        (now - ready_since).count() / std::max<std::int64_t>(1, aging_step_.count());
     const auto top = static_cast<std::int64_t>(Tier::kCritical);
     const auto raised = static_cast<std::int64_t>(tier) + std::clamp<std::int64_t>(steps, 0, top);
     return static_cast<Tier>(std::min(raised, top));
@@ -99,8 +99,9 @@ void ReadyQueue::begin_turn(base::BootTime now) {
     if (size_ == 0) return;
     for (std::size_t c = 0; c < classes_.size(); ++c) {
         const auto best = best_of(classes_[c]);
-        if (best) rings_[static_cast<std::size_t>(best->effective)].push_back(
-            static_cast<std::uint16_t>(c));
+        if (best)
+            rings_[static_cast<std::size_t>(best->effective)].push_back(
+                static_cast<std::uint16_t>(c));
     }
     // Go on where the last turn ended: with the class itself while it has deficit left.
     for (std::size_t e = 0; e < rings_.size(); ++e) {
@@ -177,8 +178,8 @@ std::size_t ReadyQueue::place_in_line(std::uint32_t task, base::BootTime now) co
             const auto count = [&](const Entry& entry) {
                 if (!is_live(entry) || entry.task == task) return;
                 const Tier other = effective_tier(static_cast<Tier>(i), entry.ready_since, now);
-                const bool first = other > tier || (other == tier &&
-                                                    entry.ready_since < own.ready_since);
+                const bool first =
+                    other > tier || (other == tier && entry.ready_since < own.ready_since);
                 if (first) ++ahead;
             };
             std::ranges::for_each(queue.tiers[i].fresh, count);

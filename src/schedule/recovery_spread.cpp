@@ -45,7 +45,8 @@ void spread_group(Group& group, base::BootTime now) {
         const auto fits = std::min(static_cast<std::size_t>(room), overdue.size() - next);
         for (std::size_t i = 0; i < fits; ++i) {
             const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(fits);
-            const double at = (static_cast<double>(bin) + (bin == 0 && i == 0 ? 0 : share)) * bin_ns;
+            const double at =
+                (static_cast<double>(bin) + (bin == 0 && i == 0 ? 0 : share)) * bin_ns;
             overdue[next + i]->due = now + base::Duration(static_cast<std::int64_t>(at));
         }
         next += fits;

@@ -20,16 +20,16 @@ constexpr Duration kWindow = 10s;
 
 enum class Phases { kEven, kRandom };
 
-// A fleet in its steady state, looked at after a pause: dues are spread over the interval that would
-// have followed the end.
+// A fleet in its steady state, looked at after a pause: dues are spread over the interval that
+// would have followed the end.
 std::vector<RecoveringTask> fleet(const std::vector<Duration>& intervals, std::uint32_t count,
                                   Duration downtime, Phases phases = Phases::kEven) {
     base::TestRandom random(5);
     std::vector<RecoveringTask> tasks;
     for (std::uint32_t i = 0; i < count; ++i) {
         const Duration interval = intervals[i % intervals.size()];
-        const double phase = phases == Phases::kEven ? static_cast<double>(i) / count
-                                                     : random.between(0, 1);
+        const double phase =
+            phases == Phases::kEven ? static_cast<double>(i) / count : random.between(0, 1);
         RecoveringTask one;
         one.task = i;
         one.due = kNow - downtime + base::from_seconds(base::to_seconds(interval) * phase);
@@ -123,20 +123,20 @@ TEST_P(RecoverySpread, TheSameOnEveryMachine) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Fleets, RecoverySpread,
-    testing::Values(Case{{10s}, 1s}, Case{{10s}, 30s}, Case{{10s}, 2h}, Case{{60s}, 1s},
-                    Case{{60s}, 30s}, Case{{60s}, 2h}, Case{{300s}, 1s}, Case{{300s}, 30s},
-                    Case{{300s}, 2h}, Case{{10s, 60s}, 30s}, Case{{10s, 60s, 300s}, 1s},
-                    Case{{10s, 60s, 300s}, 30s}, Case{{10s, 60s, 300s}, 2h}));
+INSTANTIATE_TEST_SUITE_P(Fleets, RecoverySpread,
+                         testing::Values(Case{{10s}, 1s}, Case{{10s}, 30s}, Case{{10s}, 2h},
+                                         Case{{60s}, 1s}, Case{{60s}, 30s}, Case{{60s}, 2h},
+                                         Case{{300s}, 1s}, Case{{300s}, 30s}, Case{{300s}, 2h},
+                                         Case{{10s, 60s}, 30s}, Case{{10s, 60s, 300s}, 1s},
+                                         Case{{10s, 60s, 300s}, 30s}, Case{{10s, 60s, 300s}, 2h}));
 
 TEST(RecoverySpreadOrder, CriticalThenLongestOverdue) {
     std::vector<RecoveringTask> tasks;
     const std::array<model::Tier, 4> tiers = {model::Tier::kLow, model::Tier::kNormal,
                                               model::Tier::kHigh, model::Tier::kCritical};
     for (std::uint32_t i = 0; i < 400; ++i) {
-        tasks.push_back({i, kNow - std::chrono::seconds(1 + (i * 37) % 400), 60'000, tiers[i % 4],
-                         i});
+        tasks.push_back(
+            {i, kNow - std::chrono::seconds(1 + (i * 37) % 400), 60'000, tiers[i % 4], i});
     }
     const auto stored = tasks;
     spread_overdue(tasks, kNow);

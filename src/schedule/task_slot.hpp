@@ -37,15 +37,15 @@ constexpr bool is_due_and_waiting(Place place) {
 
 enum TaskFlag : std::uint16_t {
     kFlagEnabled = 1U << 0U,
-    kFlagAdaptive = 1U << 1U,     // the spec allows adaptive intervals
-    kFlagInPool = 1U << 2U,       // counted by a budget pool
+    kFlagAdaptive = 1U << 1U,  // the spec allows adaptive intervals
+    kFlagInPool = 1U << 2U,    // counted by a budget pool
     kFlagHasDigest = 1U << 3U,
     kFlagUp = 1U << 4U,           // the last counted outcome was a success, or none came yet
     kFlagPokePending = 1U << 5U,  // poked while running: due again as soon as that run ends
     kFlagDirty = 1U << 6U,        // a write-behind is already asked for
     kFlagFreshLogin = 1U << 7U,
-    kFlagSlow = 1U << 8U,    // a parent is down: ask at the slowest rate
-    kFlagWoken = 1U << 9U,   // taken from a wait queue: if it parks elsewhere, wake the next
+    kFlagSlow = 1U << 8U,   // a parent is down: ask at the slowest rate
+    kFlagWoken = 1U << 9U,  // taken from a wait queue: if it parks elsewhere, wake the next
     kFlagReserves = 1U << 10U,
     kFlagAnswered = 1U << 11U,  // at least one counted outcome
     kFlagJoined = 1U << 12U,    // known to the interval planner

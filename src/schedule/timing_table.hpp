@@ -31,7 +31,8 @@ class TimingTable {
     const Timing& operator[](std::uint32_t index) const { return entries_[index].timing; }
     std::uint32_t bound_ms(std::uint32_t index) const { return entries_[index].bound_ms; }
 
-    // Where nobody set a bound: the default, or twice the base where that is longer than half of it.
+    // Where nobody set a bound: the default, or twice the base where that is longer than half of
+    // it.
     void set_bounds(std::uint32_t default_ms, const std::vector<std::uint32_t>& class_bounds_ms);
 
   private:

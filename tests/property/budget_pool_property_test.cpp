@@ -43,7 +43,8 @@ Fleet some_fleet() {
     const auto count = *rc::gen::inRange<std::size_t>(1, 500);
     for (std::size_t i = 0; i < count; ++i) {
         Member one;
-        one.base_ms = static_cast<std::uint32_t>(*rc::gen::element(10'000, 30'000, 60'000, 300'000));
+        one.base_ms =
+            static_cast<std::uint32_t>(*rc::gen::element(10'000, 30'000, 60'000, 300'000));
         one.limits.min_ms = *rc::gen::element(1'000U, 5'000U);
         one.limits.stretch_ms = one.base_ms * 3 / 2;
         one.limits.bound_ms = std::max(60'000U, one.base_ms * 2);
@@ -58,8 +59,8 @@ Fleet some_fleet() {
 RC_GTEST_PROP(BudgetPool, ThePollsOfAllMembersFitTheBudget, ()) {
     Fleet fleet = some_fleet();
     const double floor = fleet.pool.floor_rate(*rc::gen::inRange(0, 500) * 1e-3);
-    const double budget = std::max(floor, fleet.pool.wanted_rate(1)) *
-                          (1 + *rc::gen::inRange(0, 200) * 1e-2);
+    const double budget =
+        std::max(floor, fleet.pool.wanted_rate(1)) * (1 + *rc::gen::inRange(0, 200) * 1e-2);
     fleet.pool.solve(base::BootTime{1}, {budget, true, model::DegradedChoice::kMeanFirst});
     RC_ASSERT(fleet.planned() <= budget * kBucketPlay);
     for (const Member& one : fleet.members) {
@@ -74,8 +75,8 @@ RC_GTEST_PROP(BudgetPool, BoundsGiveWayWhenTheyNeedMoreThanThereIs, ()) {
     Fleet fleet = some_fleet();
     const double floor = fleet.pool.floor_rate(0.1);
     const double budget = floor * *rc::gen::inRange(5, 100) * 1e-2;
-    const auto choice = *rc::gen::element(model::DegradedChoice::kMeanFirst,
-                                          model::DegradedChoice::kTailFirst);
+    const auto choice =
+        *rc::gen::element(model::DegradedChoice::kMeanFirst, model::DegradedChoice::kTailFirst);
     fleet.pool.solve(base::BootTime{1}, {budget, false, choice});
     RC_ASSERT(fleet.planned() <= budget * kBucketPlay);
     double at_limits = 0;

@@ -146,7 +146,8 @@ class TwoGraphs {
             std::set<std::uint32_t> children;
             for (const auto& [other, candidate] : plain_) {
                 for (const PlainGroup& group : candidate.groups) {
-                    const bool named = std::ranges::find(group.parents, node) != group.parents.end();
+                    const bool named =
+                        std::ranges::find(group.parents, node) != group.parents.end();
                     if (named) children.insert(candidate.owner);
                 }
             }
@@ -164,15 +165,16 @@ class TwoGraphs {
         return count_unmet(plain_, node, WhenUnmet::kHold) * 1000 +
                count_unmet(plain_, node, WhenUnmet::kSlow);
     }
-    // Each step of the path goes from a node to one of its parents; the first to one of the new ones.
+    // Each step of the path goes from a node to one of its parents; the first to one of the new
+    // ones.
     void check_path(const std::vector<std::uint32_t>& path,
                     const std::vector<std::uint32_t>& new_parents) const {
         RC_ASSERT(std::ranges::find(new_parents, path[1]) != new_parents.end());
         for (std::size_t i = 1; i + 1 < path.size(); ++i) {
             bool is_parent = false;
             for (const PlainGroup& group : plain_.at(path[i]).groups) {
-                is_parent = is_parent || std::ranges::find(group.parents, path[i + 1]) !=
-                                             group.parents.end();
+                is_parent = is_parent ||
+                            std::ranges::find(group.parents, path[i + 1]) != group.parents.end();
             }
             RC_ASSERT(is_parent);
         }
@@ -189,9 +191,16 @@ RC_GTEST_PROP(NeedsGraph, CountersEqualCountingAnew, (const std::vector<std::uin
     for (const std::uint32_t seed : seeds) {
         const std::uint32_t argument = seed / 16;
         switch (seed % 16) {
-            case 0: case 1: case 2: graphs.add(); break;
+            case 0:
+            case 1:
+            case 2: graphs.add(); break;
             case 3: graphs.remove(argument); break;
-            case 4: case 5: case 6: case 7: case 8: case 9: graphs.link(argument); break;
+            case 4:
+            case 5:
+            case 6:
+            case 7:
+            case 8:
+            case 9: graphs.link(argument); break;
             default: graphs.set_state(argument); break;
         }
         graphs.check();

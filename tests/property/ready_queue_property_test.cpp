@@ -56,7 +56,8 @@ struct Ready {
 
     int effective(std::uint32_t task) const {
         const auto steps = (now - tasks[task].ready_since) / kStep;
-        return static_cast<int>(std::min<std::int64_t>(3, static_cast<int>(tasks[task].run_tier) + steps));
+        return static_cast<int>(
+            std::min<std::int64_t>(3, static_cast<int>(tasks[task].run_tier) + steps));
     }
 
     // Whether nobody outside the blocked classes should have gone before it.
@@ -126,9 +127,8 @@ RC_GTEST_PROP(ReadyQueue, ClassesShareByWeight, ()) {
             ++total;
             ready.queue.started();
             ready.leave(*task, Place::kRunning);
-            const bool used_up = std::ranges::any_of(starts, [&](const auto& one) {
-                return one.second >= each;
-            });
+            const bool used_up =
+                std::ranges::any_of(starts, [&](const auto& one) { return one.second >= each; });
             if (used_up) break;
             for (std::uint16_t c = 0; c < kClasses; ++c) {
                 const double share = (c + 1) / 6.0 * total;

@@ -26,7 +26,8 @@ std::string class_name(const RefTask& task) {
 model::Tier ReferenceScheduler::effective_tier(const RefTask& task, std::int64_t now) const {
     const std::int64_t steps = (now - task.ready_since) / settings_.aging_step.count();
     const auto top = static_cast<std::int64_t>(model::Tier::kCritical);
-    return static_cast<model::Tier>(std::min(top, static_cast<std::int64_t>(task.run_tier) + steps));
+    return static_cast<model::Tier>(
+        std::min(top, static_cast<std::int64_t>(task.run_tier) + steps));
 }
 
 // Ready time, moved ahead by one aging step for each tier: the order among those who wait for one
@@ -119,8 +120,8 @@ std::vector<std::string> ReferenceScheduler::startable(std::int64_t now) const {
     std::vector<std::string> keys;
     for (const RefTask* task : top) {
         const bool overtakes = std::ranges::any_of(top, [&](const RefTask* other) {
-            const bool same_device = !task->spec.device.empty() &&
-                                     task->spec.device == other->spec.device;
+            const bool same_device =
+                !task->spec.device.empty() && task->spec.device == other->spec.device;
             return class_name(*other) == class_name(*task) &&
                    other->ready_since < task->ready_since && !same_device &&
                    !stands_behind(*other, now);
@@ -194,7 +195,8 @@ void ReferenceScheduler::count_turn(std::int64_t now, const RefTask& chosen) {
             if (*b == class_name(chosen)) ++turn.second;
             const auto weight = [&](const std::string& name) {
                 return static_cast<double>(
-                    std::ranges::find(settings_.classes, name, &model::ClassSettings::name)->weight);
+                    std::ranges::find(settings_.classes, name, &model::ClassSettings::name)
+                        ->weight);
             };
             const double lead = static_cast<double>(turn.first) / weight(*a) -
                                 static_cast<double>(turn.second) / weight(*b);

@@ -58,7 +58,8 @@ ReferenceScheduler::ReferenceScheduler(std::int64_t, model::CoreSettings setting
       global_rate_(settings_.global_rate, std::max(1.0, 0.5 * settings_.global_rate)),
       single_adds_(1, 16) {
     for (const auto& one : settings_.classes) {
-        if (one.rate > 0) class_rates_[one.name] = RefBucket(one.rate, std::max(1.0, 0.5 * one.rate));
+        if (one.rate > 0)
+            class_rates_[one.name] = RefBucket(one.rate, std::max(1.0, 0.5 * one.rate));
     }
 }
 
@@ -73,7 +74,8 @@ const RefTask* ReferenceScheduler::find(const std::string& key) const {
 }
 
 std::size_t ReferenceScheduler::running() const {
-    return static_cast<std::size_t>(std::ranges::count(tasks_, RefPlace::kRunning, &RefTask::place));
+    return static_cast<std::size_t>(
+        std::ranges::count(tasks_, RefPlace::kRunning, &RefTask::place));
 }
 
 void ReferenceScheduler::schedule(RefTask& task, std::int64_t due) {
@@ -81,8 +83,7 @@ void ReferenceScheduler::schedule(RefTask& task, std::int64_t due) {
     task.next_due = due;
 }
 
-void ReferenceScheduler::draw(RefTask& task, double earliest_s, double latest_s,
-                              std::int64_t now) {
+void ReferenceScheduler::draw(RefTask& task, double earliest_s, double latest_s, std::int64_t now) {
     task.place = RefPlace::kScheduled;
     task.drawn = true;
     task.may_stay = false;
@@ -243,8 +244,8 @@ bool ReferenceScheduler::needed_by_others(const std::string& key) const {
 
 void ReferenceScheduler::remove(std::int64_t now, const std::string& key) {
     RefTask* task = get(key);
-    const bool refused = task == nullptr ||
-                         (needed_by_others(key) && task->job != JobState::kCompleted);
+    const bool refused =
+        task == nullptr || (needed_by_others(key) && task->job != JobState::kCompleted);
     if (refused) {
         ++counts_.rejected;
         return;

@@ -96,13 +96,21 @@ void SchedulerModel::act(const ModelCommand& command) {
     const std::string key = key_of(command.who % options_.names);
     const std::int64_t now = now_.boot.ns;
     switch (command.what % 24) {
-        case 0: case 1: case 2: case 3: case 4: upsert(command); break;
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+        case 4: upsert(command); break;
         case 5: upsert_many(command); break;
         case 6:
             events_.push_back(schedule::TaskRemoved{key});
             reference_.remove(now, key);
             break;
-        case 7: case 8: case 9: case 10: case 11: finish_some(command); break;
+        case 7:
+        case 8:
+        case 9:
+        case 10:
+        case 11: finish_some(command); break;
         case 12: expire_some(command); break;
         case 13: report_stale(command); break;
         case 14: {
@@ -114,7 +122,8 @@ void SchedulerModel::act(const ModelCommand& command) {
             reference_.poke(now, key);
             break;
         }
-        case 15: case 16: operate(command); break;
+        case 15:
+        case 16: operate(command); break;
         case 17: {
             const std::string parent(kParents[command.who % kParents.size()]);
             events_.push_back(schedule::ParentChanged{parent, command.how % 2 == 0});
@@ -159,7 +168,8 @@ void SchedulerModel::add_needs(model::TaskSpec& spec, std::size_t index,
     const std::size_t groups = 1 + command.who % 2;
     for (std::size_t g = 0; g < groups; ++g) {
         model::NeedGroup group;
-        const std::uint32_t seed = command.how * 31U + command.more * 7U + static_cast<std::uint32_t>(g);
+        const std::uint32_t seed =
+            command.how * 31U + command.more * 7U + static_cast<std::uint32_t>(g);
         if (seed % 5 == 0) group.when_unmet = model::WhenUnmet::kSlow;
         for (std::uint32_t p = 0; p < 1 + seed % 2; ++p) {
             const std::uint32_t choice = seed + p * 13;
@@ -220,7 +230,7 @@ void SchedulerModel::finish(const Run& run, Outcome outcome) {
 
 void SchedulerModel::finish_some(const ModelCommand& command) {
     constexpr std::array<Outcome, 8> kOutcomes = {
-        Outcome::kOk,        Outcome::kOk,        Outcome::kDegraded, Outcome::kOk,
+        Outcome::kOk,        Outcome::kOk,        Outcome::kDegraded,  Outcome::kOk,
         Outcome::kTransient, Outcome::kTransient, Outcome::kPermanent, Outcome::kInterrupted};
     if (open_.empty()) return;
     const bool all = command.more % 4 == 0;
@@ -263,7 +273,9 @@ void SchedulerModel::operate(const ModelCommand& command) {
             events_.push_back(schedule::OperatorAction{OperatorVerb::kCancelJob, key});
             reference_.cancel(now, key);
             break;
-        case 2: case 3: case 4:
+        case 2:
+        case 3:
+        case 4:
             events_.push_back(schedule::OperatorAction{OperatorVerb::kDisable, key});
             reference_.enable(now, key, false);
             break;
@@ -279,7 +291,8 @@ void SchedulerModel::wait(const ModelCommand& command) {
     if (command.how % 4 == 0) until = std::max(now_.boot, commands_.wake_at);
     if (command.how % 4 == 1) until = now_.boot + std::chrono::seconds(command.wait_ms % 300);
     const std::int64_t next = reference_.next_time(now_.boot.ns);
-    if (command.how % 4 == 2 && next != kForever) until = base::BootTime{std::max(now_.boot.ns, next)};
+    if (command.how % 4 == 2 && next != kForever)
+        until = base::BootTime{std::max(now_.boot.ns, next)};
     until.ns = (until.ns + 999'999) / 1'000'000 * 1'000'000;
     now_.wall += until - now_.boot;
     now_.boot = until;
@@ -427,12 +440,14 @@ void SchedulerModel::compare_counts() {
 
 void SchedulerModel::compare_plan() {
     const auto plan = core_.plan(now_.boot, 1000);
-    if (!std::ranges::is_sorted(plan, {}, &schedule::PlanEntry::due)) complain("the plan is not sorted");
+    if (!std::ranges::is_sorted(plan, {}, &schedule::PlanEntry::due))
+        complain("the plan is not sorted");
     std::vector<std::pair<std::int64_t, std::string>> wanted;
     for (const RefTask& task : reference_.tasks()) {
         const bool waits = task.place == RefPlace::kReady &&
                            (kPlanListsAllWaiters || core_.ready() + core_.in_flight() > 0);
-        if (waits || task.place == RefPlace::kScheduled) wanted.emplace_back(task.next_due, task.spec.key);
+        if (waits || task.place == RefPlace::kScheduled)
+            wanted.emplace_back(task.next_due, task.spec.key);
     }
     std::vector<std::pair<std::int64_t, std::string>> got;
     for (const auto& entry : plan) got.emplace_back(entry.due.ns, core_.key(entry.task));

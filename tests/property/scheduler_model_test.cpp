@@ -1,12 +1,12 @@
 // Random stories, told to the core and to the plain reference at once. A failure prints the seed
 // (RC_PARAMS="seed=...") and the shortest story that still fails.
+#include "tests/property/scheduler_model.hpp"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <chrono>
 #include <vector>
-
-#include "tests/property/scheduler_model.hpp"
 
 namespace rc {
 
@@ -19,7 +19,8 @@ struct Arbitrary<pollux::tests::ModelCommand> {
             gen::set(&ModelCommand::what, gen::resize(kNominalSize, byte)),
             gen::set(&ModelCommand::who, gen::resize(kNominalSize, gen::arbitrary<std::uint8_t>())),
             gen::set(&ModelCommand::how, gen::resize(kNominalSize, gen::arbitrary<std::uint8_t>())),
-            gen::set(&ModelCommand::more, gen::resize(kNominalSize, gen::arbitrary<std::uint8_t>())),
+            gen::set(&ModelCommand::more,
+                     gen::resize(kNominalSize, gen::arbitrary<std::uint8_t>())),
             gen::set(&ModelCommand::wait_ms,
                      gen::resize(kNominalSize, gen::arbitrary<std::uint16_t>())));
     }
@@ -53,8 +54,8 @@ model::CoreSettings three_classes() {
 }
 
 void tell(const ModelOptions& options) {
-    const auto story = *rc::gen::resize(
-        kStoryLength, rc::gen::container<std::vector<ModelCommand>>(rc::gen::arbitrary<ModelCommand>()));
+    const auto story = *rc::gen::resize(kStoryLength, rc::gen::container<std::vector<ModelCommand>>(
+                                                          rc::gen::arbitrary<ModelCommand>()));
     SchedulerModel model(options);
     for (const ModelCommand& command : story) {
         model.apply(command);

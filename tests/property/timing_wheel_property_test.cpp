@@ -24,7 +24,8 @@ struct Entry {
 
 class PlainWheel {
   public:
-    explicit PlainWheel(std::int64_t origin_ns) : now_(static_cast<std::uint64_t>(origin_ns / kMillisecond)) {}
+    explicit PlainWheel(std::int64_t origin_ns)
+        : now_(static_cast<std::uint64_t>(origin_ns / kMillisecond)) {}
 
     std::uint32_t arm(std::uint32_t id, std::int64_t due_ns) {
         const auto wanted = static_cast<std::uint64_t>(
@@ -86,7 +87,8 @@ RC_GTEST_PROP(TimingWheel, FiresWhatAPlainListWouldFire, ()) {
     for (int round = 0; round < rounds; ++round) {
         const int armed = *rc::gen::inRange(0, 8);
         for (int i = 0; i < armed; ++i) {
-            const std::int64_t due = now + some_distance() - (round % 5 == 0 ? 3 * kMillisecond : 0);
+            const std::int64_t due =
+                now + some_distance() - (round % 5 == 0 ? 3 * kMillisecond : 0);
             RC_ASSERT(wheel.arm(next_id, BootTime{due}) == plain.arm(next_id, due));
             ++next_id;
         }

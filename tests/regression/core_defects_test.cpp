@@ -124,8 +124,8 @@ TEST(CoreDefects, DISABLED_ATaskWokenDuringATurnWaitsForTheNextSecond) {
     EXPECT_TRUE(driver.runs("c::waits") || driver.commands().wake_at <= driver.now().boot);
 }
 
-// Several tasks share a device with one slot. When a run ends, one waiting task is told; until it has
-// started the device looks idle, and the sweep takes the other one for lost.
+// Several tasks share a device with one slot. When a run ends, one waiting task is told; until it
+// has started the device looks idle, and the sweep takes the other one for lost.
 TEST(CoreDefects, DISABLED_TheSweepAlarmsWhenARunEndsOnABusyDevice) {
     auto settings = roomy_settings({"a"});
     settings.device_slots = 1;
@@ -342,8 +342,8 @@ TEST(CoreDefects, DISABLED_AnEditedTaskIsStillChosenByItsOldTier) {
     EXPECT_TRUE(driver.runs("a::high"));
 }
 
-// The old entry in the ready queue comes to life again beside the new one. When the task starts, one
-// of the two is left, and the next look at the class ends the process.
+// The old entry in the ready queue comes to life again beside the new one. When the task starts,
+// one of the two is left, and the next look at the class ends the process.
 TEST(CoreDefects, DISABLED_EditingAReadyTaskEndsTheProcess) {
     auto settings = roomy_settings({"a"});
     settings.classes[0].rate = 1;
@@ -368,8 +368,8 @@ TEST(CoreDefects, DISABLED_ATaskThatComesBackAtOnceEndsTheProcess) {
     EXPECT_TRUE(driver.runs("a::switched"));
 }
 
-// The new task lives where the removed one lived, and is ready since the same moment: the entry that
-// the removed one left in the queue of its class now names the new one.
+// The new task lives where the removed one lived, and is ready since the same moment: the entry
+// that the removed one left in the queue of its class now names the new one.
 TEST(CoreDefects, DISABLED_ANewTaskTakesTheTurnOfARemovedOne) {
     auto settings = roomy_settings({"a", "b"});
     settings.global_slots = 1;
