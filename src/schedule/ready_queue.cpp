@@ -14,9 +14,10 @@ void ReadyQueue::set_class_weight(std::uint16_t class_index, std::uint32_t weigh
 }
 
 void ReadyQueue::push(std::uint32_t task) {
-    const TaskSlot& slot = tasks_[task];
+    TaskSlot& slot = tasks_[task];
+    slot.wheel_tick = ++last_ticket_;
     Lane& lane = classes_[slot.class_index].tiers[static_cast<std::size_t>(slot.run_tier)];
-    const Entry entry{slot.ready_since, task};
+    const Entry entry{slot.ready_since, task, slot.wheel_tick};
     if (lane.fresh.empty() || lane.fresh.back().ready_since <= entry.ready_since) {
         lane.fresh.push_back(entry);
     } else {
@@ -37,7 +38,7 @@ void ReadyQueue::note_left(std::uint32_t task) {
 
 bool ReadyQueue::is_live(const Entry& entry) const {
     const TaskSlot& slot = tasks_[entry.task];
-    return slot.place == Place::kReady && slot.ready_since == entry.ready_since;
+    return slot.place == Place::kReady && slot.wheel_tick == entry.ticket;
 }
 
 const ReadyQueue::Entry* ReadyQueue::head(Lane& lane) {

@@ -5,8 +5,8 @@
 //
 // Invariants:
 //  1. Entries of one class and tier are in the order of ready_since.
-//  2. An entry is live iff its task is still ready since exactly that time; dead ones are dropped
-//     when they come to the head.
+//  2. An entry is live iff its task is ready under exactly that ticket (kept in wheel_tick, which a
+//     ready task does not need); dead ones are dropped when they come to the head.
 //  3. Within one turn time stands still, so effective tiers are computed once per class and again
 //     only for the class that was served.
 #pragma once
@@ -25,7 +25,7 @@ namespace pollux::schedule {
 
 class ReadyQueue {
   public:
-    explicit ReadyQueue(const TaskTable& tasks) : tasks_(tasks) {}
+    explicit ReadyQueue(TaskTable& tasks) : tasks_(tasks) {}
 
     void set_class_weight(std::uint16_t class_index, std::uint32_t weight);
     void set_aging_step(base::Duration step) { aging_step_ = step; }
@@ -66,6 +66,7 @@ class ReadyQueue {
     struct Entry {
         base::BootTime ready_since;
         std::uint32_t task;
+        std::uint32_t ticket;
         bool operator>(const Entry& other) const {
             return ready_since != other.ready_since ? ready_since > other.ready_since
                                                     : task > other.task;
@@ -92,8 +93,9 @@ class ReadyQueue {
     std::optional<Best> best_of(ClassQueue& queue);
     void settle(bool requeue);
 
-    const TaskTable& tasks_;
+    TaskTable& tasks_;
     std::vector<ClassQueue> classes_;
+    std::uint32_t last_ticket_ = 0;
     std::size_t size_ = 0;
     base::Duration aging_step_ = std::chrono::seconds(30);
 
