@@ -39,7 +39,7 @@ bool in_plan(const CoreDriver& driver, const std::string& key) {
 
 // One slot of the class is free, but its most urgent task wants two: nothing can start until a run
 // ends, so nothing needs to be looked at before that.
-TEST(CoreDefects, DISABLED_AsksToBeSteppedAtOnceWhileALargeDemandWaitsForSlots) {
+TEST(CoreDefects, AsksToBeSteppedAtOnceWhileALargeDemandWaitsForSlots) {
     auto settings = roomy_settings({"a", "b"});
     settings.global_slots = 2;
     CoreDriver driver(settings);
@@ -52,7 +52,7 @@ TEST(CoreDefects, DISABLED_AsksToBeSteppedAtOnceWhileALargeDemandWaitsForSlots) 
     EXPECT_GT(driver.commands().wake_at, driver.now().boot);
 }
 
-TEST(CoreDefects, DISABLED_AsksToBeSteppedAtOnceWhileSlotsAreReserved) {
+TEST(CoreDefects, AsksToBeSteppedAtOnceWhileSlotsAreReserved) {
     auto settings = roomy_settings({"a", "b"});
     settings.global_slots = 2;
     CoreDriver driver(settings);
@@ -248,7 +248,7 @@ TEST(CoreDefects, DISABLED_ARaisedDeviceRateDoesNotWakeWhoWaitsForTheOldOne) {
 }
 
 // A child that is ready, or waits for a slot, when its parent goes down starts all the same.
-TEST(CoreDefects, DISABLED_AReadyTaskStartsAfterItsParentWentDown) {
+TEST(CoreDefects, AReadyTaskStartsAfterItsParentWentDown) {
     auto settings = roomy_settings({"a"});
     settings.global_slots = 1;
     CoreDriver driver(settings);
@@ -286,7 +286,7 @@ TEST(CoreDefects, DISABLED_ThePlanLeavesOutATaskThatWaitsForItsDeviceRate) {
 }
 
 // Taken from the wheel and put back for the same millisecond: its old entry looks alive again.
-TEST(CoreDefects, DISABLED_ThePlanShowsATaskTwice) {
+TEST(CoreDefects, ThePlanShowsATaskTwice) {
     CoreDriver driver(roomy_settings({"a"}));
     driver.add(fixed_task("a::x", 10s));
     driver.finish("a::x");
@@ -328,7 +328,7 @@ TEST(CoreDefects, DISABLED_EnablingDuringARunIsNeitherShownNorWritten) {
 }
 
 // A task edited to a lower tier must not be chosen by its old one.
-TEST(CoreDefects, DISABLED_AnEditedTaskIsStillChosenByItsOldTier) {
+TEST(CoreDefects, AnEditedTaskIsStillChosenByItsOldTier) {
     auto settings = roomy_settings({"a"});
     settings.global_slots = 1;
     settings.aging_step = 1h;
@@ -344,7 +344,7 @@ TEST(CoreDefects, DISABLED_AnEditedTaskIsStillChosenByItsOldTier) {
 
 // The old entry in the ready queue comes to life again beside the new one. When the task starts,
 // one of the two is left, and the next look at the class ends the process.
-TEST(CoreDefects, DISABLED_EditingAReadyTaskEndsTheProcess) {
+TEST(CoreDefects, EditingAReadyTaskEndsTheProcess) {
     auto settings = roomy_settings({"a"});
     settings.classes[0].rate = 1;
     CoreDriver driver(settings);
@@ -356,7 +356,7 @@ TEST(CoreDefects, DISABLED_EditingAReadyTaskEndsTheProcess) {
 }
 
 // Switched off and on in one moment: ready since the same time, so its first entry is alive again.
-TEST(CoreDefects, DISABLED_ATaskThatComesBackAtOnceEndsTheProcess) {
+TEST(CoreDefects, ATaskThatComesBackAtOnceEndsTheProcess) {
     auto settings = roomy_settings({"a"});
     settings.classes[0].rate = 1;
     CoreDriver driver(settings);
@@ -370,7 +370,7 @@ TEST(CoreDefects, DISABLED_ATaskThatComesBackAtOnceEndsTheProcess) {
 
 // The new task lives where the removed one lived, and is ready since the same moment: the entry
 // that the removed one left in the queue of its class now names the new one.
-TEST(CoreDefects, DISABLED_ANewTaskTakesTheTurnOfARemovedOne) {
+TEST(CoreDefects, ANewTaskTakesTheTurnOfARemovedOne) {
     auto settings = roomy_settings({"a", "b"});
     settings.global_slots = 1;
     settings.aging_step = 1h;
@@ -387,7 +387,7 @@ TEST(CoreDefects, DISABLED_ANewTaskTakesTheTurnOfARemovedOne) {
     EXPECT_TRUE(driver.runs("a::2"));
 }
 
-TEST(CoreDefects, DISABLED_AnEditedTaskIsCountedTwiceInTheLine) {
+TEST(CoreDefects, AnEditedTaskIsCountedTwiceInTheLine) {
     auto settings = roomy_settings({"a"});
     settings.global_slots = 1;
     CoreDriver driver(settings);
@@ -430,7 +430,7 @@ TEST(CoreDefects, DISABLED_ANewChildDoubtsAParentThatFailedOnce) {
 
 // A device that was reported before anybody needed it is forgotten; its children wait for the next
 // report, which comes when it changes: perhaps never.
-TEST(CoreDefects, DISABLED_AHealthyParentIsForgottenWhenNobodyNeedsItYet) {
+TEST(CoreDefects, AHealthyParentIsForgottenWhenNobodyNeedsItYet) {
     CoreDriver driver(roomy_settings({"a"}));
     driver.parent("switch", true);
     auto child = fixed_task("a::child", 10s);
