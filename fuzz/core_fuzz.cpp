@@ -327,7 +327,6 @@ class Session {
             const bool waits = slot.place == schedule::Place::kReady ||
                                slot.place == schedule::Place::kDeviceRate ||
                                slot.place == schedule::Place::kDeviceQueue ||
-                               slot.place == schedule::Place::kBehindRun ||
                                slot.place == schedule::Place::kRegionQueue ||
                                slot.place == schedule::Place::kResourceQueue;
             if (!waits || slot.ready_since > from) continue;

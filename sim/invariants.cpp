@@ -148,8 +148,7 @@ void Invariants::full_check(base::BootTime now, const engine::Engine& engine) {
         }
         const bool waits = slot.place == Place::kScheduled || slot.place == Place::kReady ||
                            slot.place == Place::kDeviceQueue || slot.place == Place::kDeviceRate ||
-                           slot.place == Place::kBehindRun || slot.place == Place::kRegionQueue ||
-                           slot.place == Place::kResourceQueue;
+                           slot.place == Place::kRegionQueue || slot.place == Place::kResourceQueue;
         planned += waits ? 1 : 0;
         if (slot.place == Place::kScheduled && slot.next_due + std::chrono::seconds(2) < now) {
             violated(now, core.key(handle) + " overslept");

@@ -46,6 +46,8 @@ std::optional<WriteBatch> PersistencePump::next_batch(base::Instant now,
     if (!due) return std::nullopt;
     WriteBatch batch;
     batch.sequence = ++sequence_;
+    batch.removed = std::move(removed_);  // before the row of a new task with the same key
+    removed_.clear();
     // Transitions and the rows they belong to must be in one transaction: with more rows than fit,
     // the changes wait for the batch that completes them.
     while (!dirty_.empty() && batch.rows.size() < options_.rows_per_batch) {
@@ -56,8 +58,6 @@ std::optional<WriteBatch> PersistencePump::next_batch(base::Instant now,
     if (dirty_.empty()) {
         batch.changes.assign(changes_.begin(), changes_.end());
         changes_.clear();
-        batch.removed = std::move(removed_);
-        removed_.clear();
         urgent_ = false;
         gather_until_ = base::BootTime::max();
     }

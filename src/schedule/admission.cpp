@@ -12,7 +12,7 @@ using model::kNoIndex;
 
 Admission::Admission(TaskTable& tasks, DeviceTable& devices, LeaseTable& leases)
     : tasks_(tasks), devices_(devices), leases_(leases) {
-    regions_.push_back({"", Pool{-1, 0, kNoIndex}, {}});  // the local one: this process
+    regions_.push_back({"", Pool{-1, 0, kNoIndex}});  // the local one: this process
 }
 
 void Admission::configure(base::BootTime now, const model::CoreSettings& settings) {
@@ -39,11 +39,32 @@ void Admission::configure(base::BootTime now, const model::CoreSettings& setting
     for (const model::ResourceSettings& wanted : settings.resources) {
         auto found = std::ranges::find(resources_, wanted.name, &Resource::name);
         if (found == resources_.end()) {
-            resources_.push_back({wanted.name, {}, {}});
+            resources_.push_back({wanted.name, {}});
             found = resources_.end() - 1;
         }
         found->pool.capacity = wanted.capacity;
     }
+    drop_impossible();
+}
+
+// A reservation of more than there will ever be would keep everybody out.
+bool Admission::drop_impossible() {
+    bool dropped = false;
+    const auto look = [&](Pool& pool, Blocker blocker, std::size_t which) {
+        if (pool.reserved_by == kNoIndex || pool.capacity < 0) return;
+        const Verdict verdict{blocker, base::BootTime::max(), static_cast<std::uint32_t>(which)};
+        if (pool_of(pool.reserved_by, verdict).second <= pool.capacity) return;
+        pool.reserved_by = kNoIndex;
+        dropped = true;
+    };
+    for (std::size_t i = 0; i < regions_.size(); ++i) {
+        look(regions_[i].pool, Blocker::kRegion, i);
+    }
+    for (std::size_t i = 0; i < resources_.size(); ++i) {
+        look(resources_[i].pool, Blocker::kResource, i);
+    }
+    look(slots_, Blocker::kGlobalSlots, 0);
+    return dropped;
 }
 
 base::Result<std::uint16_t> Admission::intern(const model::TaskSpec& spec) {
@@ -87,7 +108,7 @@ base::Result<std::uint16_t> Admission::intern(const model::TaskSpec& spec) {
 std::uint16_t Admission::region(std::string_view name) {
     const auto found = std::ranges::find(regions_, name, &Region::name);
     if (found != regions_.end()) return static_cast<std::uint16_t>(found - regions_.begin());
-    regions_.push_back({std::string(name), Pool{}, {}});  // nobody serves it yet
+    regions_.push_back({std::string(name), Pool{}});  // nobody serves it yet
     return static_cast<std::uint16_t>(regions_.size() - 1);
 }
 
@@ -95,7 +116,7 @@ bool Admission::set_credit(std::uint16_t region, std::int64_t credit) {
     Pool& pool = regions_[region].pool;
     const bool more = credit > pool.capacity;
     pool.capacity = std::max<std::int64_t>(credit, 0);
-    return more;
+    return drop_impossible() || more;
 }
 
 std::uint32_t Admission::same_class_run(const TaskSlot& slot) const {
@@ -110,6 +131,24 @@ std::uint32_t Admission::same_class_run(const TaskSlot& slot) const {
     return count >= devices_.limits(slot.device).slots_per_class ? found : kNoIndex;
 }
 
+bool Admission::global_fits(const TaskSlot& slot, std::int64_t amount) const {
+    const std::uint32_t holder = slots_.reserved_by;
+    if (holder != kNoIndex && tasks_[holder].class_index != slot.class_index) return false;
+    return slots_.used + amount <= slots_.capacity;
+}
+
+bool Admission::region_fits(std::uint32_t task) const {
+    const TaskSlot& slot = tasks_[task];
+    return regions_[slot.region].pool.fits(demands_[slot.demand].slots, task);
+}
+
+bool Admission::resource_fits(std::uint32_t resource, std::uint32_t task) const {
+    for (const auto& [index, amount] : demands_[tasks_[task].demand].resources) {
+        if (index == resource) return resources_[resource].pool.fits(amount, task);
+    }
+    return true;
+}
+
 // Calls closed(verdict) for each closed limit, in the order in which they are tested; stops when
 // that returns false.
 template <class Visit>
@@ -119,8 +158,9 @@ void Admission::walk(std::uint32_t task, base::BootTime now, Visit&& closed) con
     const ClassLimits& own = classes_[slot.class_index];
     constexpr base::BootTime kEvent = base::BootTime::max();
     if (!rate_.open(now) && !closed(Verdict{Blocker::kGlobalRate, rate_.opens_at(), 0})) return;
-    if (!slots_.fits(wants.slots, task) && !closed(Verdict{Blocker::kGlobalSlots, kEvent, 0}))
+    if (!global_fits(slot, wants.slots) && !closed(Verdict{Blocker::kGlobalSlots, kEvent, 0})) {
         return;
+    }
     if (!own.rate.open(now) && !closed(Verdict{Blocker::kClassRate, own.rate.opens_at(), 0}))
         return;
     if (!own.slots.fits(wants.slots, task) && !closed(Verdict{Blocker::kClassSlots, kEvent, 0})) {
@@ -130,25 +170,42 @@ void Admission::walk(std::uint32_t task, base::BootTime now, Visit&& closed) con
         !closed(Verdict{Blocker::kRegion, kEvent, slot.region})) {
         return;
     }
-    if (slot.device != kNoIndex) {
-        if (!own.host_exempt) {
-            const Device& device = devices_[slot.device];
-            if (device.running >= devices_.limits(slot.device).slots &&
-                !closed(Verdict{Blocker::kDeviceSlots, kEvent, device.first_run})) {
-                return;
-            }
-            const std::uint32_t other = device.running > 0 ? same_class_run(slot) : kNoIndex;
-            if (other != kNoIndex && !closed(Verdict{Blocker::kDeviceClass, kEvent, other})) return;
-        }
-        const base::BootTime opens = devices_.rate_opens_at(slot.device);
-        if (opens > now && !closed(Verdict{Blocker::kDeviceRate, opens, slot.device})) return;
-    }
+    if (slot.device != kNoIndex && !walk_device(slot, now, closed)) return;
     for (const auto& [resource, amount] : wants.resources) {
         if (!resources_[resource].pool.fits(amount, task) &&
             !closed(Verdict{Blocker::kResource, kEvent, resource})) {
             return;
         }
     }
+}
+
+// False when `closed` wants to hear no more.
+template <class Visit>
+bool Admission::walk_device(const TaskSlot& slot, base::BootTime now, Visit& closed) const {
+    constexpr base::BootTime kEvent = base::BootTime::max();
+    if (!classes_[slot.class_index].host_exempt) {
+        const Device& device = devices_[slot.device];
+        if (device.running >= devices_.limits(slot.device).slots &&
+            !closed(Verdict{Blocker::kDeviceSlots, kEvent, device.first_run})) {
+            return false;
+        }
+        const std::uint32_t other = device.running > 0 ? same_class_run(slot) : kNoIndex;
+        if (other != kNoIndex && !closed(Verdict{Blocker::kDeviceClass, kEvent, other})) {
+            return false;
+        }
+    }
+    const base::BootTime opens = devices_.rate_opens_at(slot.device);
+    return opens <= now || closed(Verdict{Blocker::kDeviceRate, opens, slot.device});
+}
+
+Verdict Admission::test_device(std::uint32_t task, base::BootTime now) const {
+    Verdict first;
+    auto closed = [&](const Verdict& verdict) {
+        first = verdict;
+        return false;
+    };
+    walk_device(tasks_[task], now, closed);
+    return first;
 }
 
 Verdict Admission::test(std::uint32_t task, base::BootTime now) const {
@@ -197,33 +254,62 @@ void Admission::give_back(const Lease& lease) {
     if (lease.counts_on_device) --devices_[lease.device].running;
 }
 
-Pool* Admission::pool_of(std::uint32_t task, const Verdict& verdict) {
+// The pool that can be reserved against this refusal, and how much of it the task wants.
+std::pair<Pool*, std::int64_t> Admission::pool_of(std::uint32_t task, const Verdict& verdict) {
+    const Demand& wants = demands_[tasks_[task].demand];
     switch (verdict.blocker) {
-        case Blocker::kGlobalSlots: return &slots_;
-        case Blocker::kClassSlots: return &classes_[tasks_[task].class_index].slots;
-        case Blocker::kRegion: return &regions_[verdict.which].pool;
-        case Blocker::kResource: return &resources_[verdict.which].pool;
-        default: return nullptr;
+        case Blocker::kGlobalSlots: return {&slots_, wants.slots};
+        case Blocker::kRegion: return {&regions_[verdict.which].pool, wants.slots};
+        case Blocker::kResource: break;
+        default: return {nullptr, 0};
     }
+    const auto found = std::ranges::find(wants.resources, verdict.which,
+                                         &std::pair<std::uint16_t, std::int64_t>::first);
+    return {&resources_[verdict.which].pool, found->second};
 }
 
-void Admission::reserve(std::uint32_t task, const Verdict& verdict) {
-    Pool* pool = pool_of(task, verdict);
-    if (pool == nullptr || pool->reserved_by != kNoIndex) return;
-    pool->reserved_by = task;
-    tasks_[task].set(kFlagReserves, true);
-}
-
-void Admission::drop_reservations(std::uint32_t task) {
-    if (!tasks_[task].has(kFlagReserves)) return;
-    tasks_[task].set(kFlagReserves, false);
-    const auto clear = [&](Pool& pool) {
-        if (pool.reserved_by == task) pool.reserved_by = kNoIndex;
+// Gives up the reservations for which keep(rank) is false; true when there was one.
+template <class Keep>
+bool Admission::release(std::uint32_t task, Keep&& keep) {
+    TaskSlot& slot = tasks_[task];
+    if (!slot.has(kFlagReserves)) return false;
+    bool released = false;
+    bool kept = false;
+    std::size_t rank = 0;
+    const auto look = [&](Pool& pool) {
+        const bool own = pool.reserved_by == task;
+        if (own && keep(rank)) {
+            kept = true;
+        } else if (own) {
+            pool.reserved_by = kNoIndex;
+            released = true;
+        }
+        ++rank;
     };
-    clear(slots_);
-    for (ClassLimits& own : classes_) clear(own.slots);
-    for (Region& region : regions_) clear(region.pool);
-    for (Resource& resource : resources_) clear(resource.pool);
+    for (Region& region : regions_) look(region.pool);
+    for (Resource& resource : resources_) look(resource.pool);
+    look(slots_);
+    slot.set(kFlagReserves, kept);
+    return released;
+}
+
+bool Admission::update_reservations(std::uint32_t task, const Verdict& verdict, bool urgent) {
+    const auto [pool, amount] = pool_of(task, verdict);
+    if (pool == nullptr) return drop_reservations(task);
+    std::size_t own_rank = regions_.size() + resources_.size();
+    if (verdict.blocker == Blocker::kRegion) own_rank = verdict.which;
+    if (verdict.blocker == Blocker::kResource) own_rank = regions_.size() + verdict.which;
+    const bool released = release(task, [&](std::size_t rank) { return rank <= own_rank; });
+    const bool possible = pool->capacity < 0 || amount <= pool->capacity;
+    if (urgent && amount > 1 && possible && pool->reserved_by == kNoIndex) {
+        pool->reserved_by = task;
+        tasks_[task].set(kFlagReserves, true);
+    }
+    return released;
+}
+
+bool Admission::drop_reservations(std::uint32_t task) {
+    return release(task, [](std::size_t) { return false; });
 }
 
 }  // namespace pollux::schedule

@@ -1,9 +1,13 @@
 // The last gate: rates and slots, tested together and taken together, so that a refusal at one
 // level never eats what another level granted.
 //
-// A task that has aged to the highest tier and still lacks something reserves it: nobody else may
-// take from that pool until the task has started. So a large demand cannot starve behind a stream
-// of small ones.
+// A task that has aged to the highest tier and wants more than one unit of something scarce
+// reserves it: nobody else may take from that pool until the task has started, so a large demand
+// cannot starve behind a stream of small ones. (Units go to whoever waited longest by themselves.)
+// No two tasks can wait for each other: a task keeps a reservation only while it waits for the same
+// or a later pool in the order regions, resources, global slots, and none while it waits for its
+// class or its device. Global slots are reserved for a whole class, whose line decides who goes
+// first; class slots need no reservation, because the line of the class stops at its head.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +24,7 @@
 #include "schedule/device_table.hpp"
 #include "schedule/lease_table.hpp"
 #include "schedule/task_table.hpp"
-#include "schedule/wait_queue.hpp"
+#include "schedule/wait_line.hpp"
 
 namespace pollux::schedule {
 
@@ -74,18 +78,29 @@ class Admission {
 
     std::uint16_t region(std::string_view name);
     const std::string& region_name(std::uint16_t index) const { return regions_[index].name; }
-    bool set_credit(std::uint16_t region, std::int64_t credit);  // true: there is more than before
+    // True: there may be room that was not there before.
+    bool set_credit(std::uint16_t region, std::int64_t credit);
 
     Verdict test(std::uint32_t task, base::BootTime now) const;
     // Every limit that is closed now, for `explain`.
     std::vector<Verdict> test_all(std::uint32_t task, base::BootTime now) const;
     void take(std::uint32_t task, base::BootTime now, Lease& lease);
     void give_back(const Lease& lease);
-    void reserve(std::uint32_t task, const Verdict& verdict);
-    void drop_reservations(std::uint32_t task);
 
-    WaitQueue& region_queue(std::uint16_t region) { return regions_[region].queue; }
-    WaitQueue& resource_queue(std::uint32_t resource) { return resources_[resource].queue; }
+    // The parts of test() that a line needs to know: would this thing alone let the task pass?
+    Verdict test_device(std::uint32_t task, base::BootTime now) const;
+    bool region_fits(std::uint32_t task) const;
+    bool resource_fits(std::uint32_t resource, std::uint32_t task) const;
+
+    // Brings the reservations of a task in line with what it now waits for; an urgent one may gain
+    // one. Both return true when somebody else may find room that was not there before.
+    bool update_reservations(std::uint32_t task, const Verdict& verdict, bool urgent);
+    bool drop_reservations(std::uint32_t task);
+
+    WaitLine& region_line(std::uint16_t region) { return regions_[region].line; }
+    WaitLine& resource_line(std::uint32_t resource) { return resources_[resource].line; }
+    const WaitLine& region_line(std::uint16_t region) const { return regions_[region].line; }
+    const WaitLine& resource_line(std::uint32_t r) const { return resources_[r].line; }
     const std::string& resource_name(std::uint32_t index) const { return resources_[index].name; }
     std::size_t resource_count() const { return resources_.size(); }
     std::size_t region_count() const { return regions_.size(); }
@@ -111,18 +126,24 @@ class Admission {
     struct Region {
         std::string name;
         Pool pool;
-        WaitQueue queue;
+        WaitLine line{};
     };
     struct Resource {
         std::string name;
         Pool pool;
-        WaitQueue queue;
+        WaitLine line{};
     };
 
     template <class Visit>
     void walk(std::uint32_t task, base::BootTime now, Visit&& closed) const;
+    template <class Visit>
+    bool walk_device(const TaskSlot& slot, base::BootTime now, Visit& closed) const;
     std::uint32_t same_class_run(const TaskSlot& slot) const;
-    Pool* pool_of(std::uint32_t task, const Verdict& verdict);
+    bool global_fits(const TaskSlot& slot, std::int64_t amount) const;
+    std::pair<Pool*, std::int64_t> pool_of(std::uint32_t task, const Verdict& verdict);
+    bool drop_impossible();
+    template <class Keep>
+    bool release(std::uint32_t task, Keep&& keep);
 
     TaskTable& tasks_;
     DeviceTable& devices_;

@@ -24,7 +24,7 @@ class AdmissionTest : public testing::Test {
         configure();
     }
     void configure(BootTime now = at(1)) {
-        devices_.configure(settings_);
+        devices_.configure(at(0), settings_);
         admission_.configure(now, settings_);
     }
     std::uint32_t task(std::uint16_t class_index = 0, const std::string& device = "") {
@@ -189,7 +189,7 @@ TEST_F(AdmissionTest, OneRunPerDeviceAndClass) {
     EXPECT_EQ(verdict.blocker, Blocker::kDeviceClass);
     EXPECT_EQ(verdict.which, run) << "the run to wait behind";
     EXPECT_EQ(blocker(task(1, "d")), Blocker::kNone);
-    devices_.set_limits(devices_.find("d"), {.name = "d", .slots_per_class = 2});
+    devices_.set_limits(at(0), devices_.find("d"), {.name = "d", .slots_per_class = 2});
     EXPECT_EQ(blocker(task(0, "d")), Blocker::kNone);
 }
 
@@ -296,39 +296,84 @@ TEST_F(AdmissionTest, WhoReservesIsTheOnlyOneServed) {
     const std::uint32_t run = take(small);
     const Verdict verdict = admission_.test(large, at(1));
     ASSERT_EQ(verdict.blocker, Blocker::kResource);
-    admission_.reserve(large, verdict);
+    admission_.update_reservations(large, verdict, true);
     EXPECT_TRUE(tasks_[large].has(kFlagReserves));
     EXPECT_EQ(blocker(small), Blocker::kResource) << "two lanes are free, but not for it";
     const std::uint32_t rival = demanding(1, {{"lane", 2}});
-    admission_.reserve(rival, verdict);
+    admission_.update_reservations(rival, verdict, true);
     EXPECT_EQ(admission_.resource_pool(0).reserved_by, large) << "the first one keeps it";
+    EXPECT_FALSE(admission_.drop_reservations(rival));
     admission_.give_back(leases_[run]);
     EXPECT_EQ(blocker(large), Blocker::kNone);
-    admission_.drop_reservations(large);
+    EXPECT_TRUE(admission_.drop_reservations(large));
     EXPECT_EQ(blocker(small), Blocker::kNone);
     EXPECT_FALSE(tasks_[large].has(kFlagReserves));
 }
 
-TEST_F(AdmissionTest, SlotsAndRegionsCanBeReservedRatesCannot) {
-    settings_.classes[0].slots = 5;
-    configure();
-    const std::uint32_t one = task(0, "d");
-    admission_.reserve(one, {Blocker::kGlobalRate, at(5), 0});
-    admission_.reserve(one, {Blocker::kDeviceSlots, at(5), 0});
-    EXPECT_FALSE(tasks_[one].has(kFlagReserves)) << "time alone opens these";
-    admission_.reserve(one, {Blocker::kGlobalSlots, at(5), 0});
+TEST_F(AdmissionTest, OnlyTheUrgentReserveAndOnlyMoreThanOneUnit) {
+    const std::uint32_t one = demanding(1, {{"lane", 1}});
+    const std::uint32_t large = demanding(1, {{"lane", 3}});
+    admission_.update_reservations(one, {Blocker::kResource, at(5), 0}, true);
+    EXPECT_FALSE(tasks_[one].has(kFlagReserves));
+    admission_.update_reservations(large, {Blocker::kResource, at(5), 0}, false);
+    EXPECT_FALSE(tasks_[large].has(kFlagReserves));
+}
+
+TEST_F(AdmissionTest, ReservationsAreKeptOnlyWhileWaitingForALaterPool) {
+    const Verdict region{Blocker::kRegion, at(5), 0};
+    const Verdict lane{Blocker::kResource, at(5), 0};
+    const Verdict global{Blocker::kGlobalSlots, at(5), 0};
+    const std::uint32_t large = demanding(2, {{"lane", 2}});
+    EXPECT_FALSE(admission_.update_reservations(large, region, true));
+    EXPECT_FALSE(admission_.update_reservations(large, lane, true));
+    EXPECT_FALSE(admission_.update_reservations(large, global, true));
+    EXPECT_EQ(admission_.region_pool(0).reserved_by, large);
+    EXPECT_EQ(admission_.resource_pool(0).reserved_by, large);
+    EXPECT_EQ(admission_.global_pool().reserved_by, large);
+    EXPECT_TRUE(admission_.update_reservations(large, lane, true));
+    EXPECT_EQ(admission_.global_pool().reserved_by, model::kNoIndex);
+    EXPECT_EQ(admission_.resource_pool(0).reserved_by, large);
+    EXPECT_TRUE(admission_.update_reservations(large, region, true));
+    EXPECT_EQ(admission_.resource_pool(0).reserved_by, model::kNoIndex);
+    EXPECT_TRUE(admission_.update_reservations(large, {Blocker::kDeviceSlots, at(5), 0}, true))
+        << "a device may be closed for an hour";
+    EXPECT_EQ(admission_.region_pool(0).reserved_by, model::kNoIndex);
+    EXPECT_FALSE(tasks_[large].has(kFlagReserves));
+}
+
+TEST_F(AdmissionTest, GlobalSlotsAreReservedForAClass) {
+    const std::uint32_t large = demanding(2, {});
+    admission_.update_reservations(large, {Blocker::kGlobalSlots, at(5), 0}, true);
+    EXPECT_EQ(blocker(task(0)), Blocker::kNone) << "whoever stands before it in its class";
     EXPECT_EQ(blocker(task(1)), Blocker::kGlobalSlots);
-    EXPECT_EQ(blocker(one), Blocker::kNone);
-    admission_.drop_reservations(one);
-    admission_.reserve(one, {Blocker::kClassSlots, at(5), 0});
-    EXPECT_EQ(blocker(task(0)), Blocker::kClassSlots);
-    EXPECT_EQ(blocker(task(1)), Blocker::kNone);
-    admission_.drop_reservations(one);
-    admission_.reserve(one, {Blocker::kRegion, at(5), 0});
-    EXPECT_EQ(blocker(task(1)), Blocker::kRegion);
-    admission_.drop_reservations(one);
-    EXPECT_EQ(blocker(task(1)), Blocker::kNone);
-    admission_.drop_reservations(one);
+}
+
+TEST_F(AdmissionTest, AReservationOfMoreThanThereIsGoes) {
+    const std::uint32_t large = demanding(1, {{"lane", 3}});
+    admission_.update_reservations(large, {Blocker::kResource, at(5), 0}, true);
+    settings_.resources[0].capacity = 2;
+    configure();
+    EXPECT_EQ(admission_.resource_pool(0).reserved_by, model::kNoIndex);
+    admission_.update_reservations(large, {Blocker::kResource, at(5), 0}, true);
+    EXPECT_EQ(admission_.resource_pool(0).reserved_by, model::kNoIndex);
+}
+
+TEST_F(AdmissionTest, AskingForOneThingOnly) {
+    const std::uint32_t one = demanding(1, {{"lane", 2}});
+    tasks_[one].device = devices_.find_or_add("d");
+    EXPECT_TRUE(admission_.resource_fits(0, one));
+    EXPECT_TRUE(admission_.resource_fits(1, one)) << "it wants nothing of that";
+    EXPECT_TRUE(admission_.region_fits(one));
+    EXPECT_EQ(admission_.test_device(one, at(1)).blocker, Blocker::kNone);
+    take(one);
+    EXPECT_FALSE(admission_.resource_fits(0, one));
+    EXPECT_EQ(admission_.test_device(one, at(1)).blocker, Blocker::kDeviceClass);
+    const std::uint16_t region = admission_.region("nowhere");
+    tasks_[one].region = region;
+    EXPECT_FALSE(admission_.region_fits(one));
+    EXPECT_TRUE(admission_.set_credit(region, 1));
+    EXPECT_TRUE(admission_.region_fits(one));
+    EXPECT_FALSE(admission_.set_credit(region, 0));
 }
 
 TEST_F(AdmissionTest, WhatWasTakenIsGivenBackWhateverWasEdited) {
@@ -344,13 +389,6 @@ TEST_F(AdmissionTest, WhatWasTakenIsGivenBackWhateverWasEdited) {
     EXPECT_EQ(admission_.resource_pool(0).used, 0);
     EXPECT_EQ(devices_[devices_.find("d")].running, 0u);
     EXPECT_EQ(devices_[devices_.find("e")].running, 0u);
-}
-
-TEST_F(AdmissionTest, QueuesOfRegionsAndResources) {
-    admission_.region_queue(0).push({1, at(1), 4});
-    admission_.resource_queue(1).push({1, at(1), 5});
-    EXPECT_EQ(admission_.region_queue(0).pop().task, 4u);
-    EXPECT_EQ(admission_.resource_queue(1).pop().task, 5u);
 }
 
 }  // namespace

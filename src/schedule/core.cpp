@@ -12,6 +12,7 @@ using namespace std::chrono_literals;
 
 constexpr base::Duration kSecond = 1s;
 constexpr std::uint32_t kAuditParts = 60;
+constexpr std::uint32_t kLooksPerStart = 16;  // tasks looked at in a step, for each start allowed
 constexpr double kSingleAddsPerSecond = 1;
 constexpr double kSingleAddsBurst = 16;
 
@@ -71,9 +72,7 @@ void SchedulerCore::apply(const Event& event) {
         void operator()(const DeviceChanged& e) { core.on_device(e); }
         void operator()(const CreditChanged& e) {
             const std::uint16_t region = core.admission_.region(e.region);
-            if (!core.admission_.set_credit(region, e.credit)) return;
-            core.wake_pool(core.admission_.region_queue(region), Place::kRegionQueue,
-                           core.admission_.region_pool(region).free());
+            if (core.admission_.set_credit(region, e.credit)) core.tend_region(region);
         }
         void operator()(const OperatorAction& e) { core.on_operator(e); }
         void operator()(const SettingsChanged& e) { core.on_settings(e); }
@@ -86,7 +85,8 @@ void SchedulerCore::fire_timers() {
     wheel_.advance(now(), [&](std::uint32_t task, std::uint32_t tick) {
         if (!is_on_wheel(task, tick)) return false;
         if (tasks_[task].place == Place::kDeviceRate) {
-            return_to_ready(task);
+            tasks_[task].place = Place::kDisabled;
+            recheck_device(tasks_[task].device);
         } else if (tasks_[task].next_due > now()) {
             // Further ahead than the wheel reaches: it came by only to be armed again.
             tasks_[task].wheel_tick = wheel_.arm(task, tasks_[task].next_due);
@@ -139,21 +139,25 @@ void SchedulerCore::pick_and_start() {
     more_to_start_ = false;
     if (ready_.size() == 0) return;
     ready_.begin_turn(now());
+    const std::uint32_t most_looks = kLooksPerStart * settings_.max_starts_per_step;
     std::uint32_t starts = 0;
-    while (starts < settings_.max_starts_per_step && admission_.global_open(now())) {
+    std::uint32_t looks = 0;
+    while (starts < settings_.max_starts_per_step && looks < most_looks &&
+           admission_.global_open(now())) {
         const auto task = ready_.next();
-        if (!task) return;
+        if (!task) break;
+        ++looks;
         const Verdict verdict = admission_.test(*task, now());
-        const TaskSlot& slot = tasks_[*task];
         if (verdict.blocker == Blocker::kNone) {
             ready_.started();
             start(*task);
             ++starts;
             continue;
         }
-        const bool aged =
+        const TaskSlot& slot = tasks_[*task];
+        const bool urgent =
             ready_.effective_tier(slot.run_tier, slot.ready_since, now()) == model::Tier::kCritical;
-        if (aged) admission_.reserve(*task, verdict);
+        const bool freed = admission_.update_reservations(*task, verdict, urgent);
         const bool whole_class = verdict.blocker <= Blocker::kClassSlots;
         if (whole_class) {
             ready_.class_blocked();
@@ -161,8 +165,11 @@ void SchedulerCore::pick_and_start() {
             ready_.parked();
             park(*task, verdict);
         }
+        if (freed) tend_pools();
     }
-    more_to_start_ = starts == settings_.max_starts_per_step;
+    ready_.end_turn();
+    const bool cut = starts == settings_.max_starts_per_step || looks == most_looks;
+    more_to_start_ = cut && ready_.size() > 0;
 }
 
 base::BootTime SchedulerCore::next_wake() const {

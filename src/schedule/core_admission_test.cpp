@@ -54,11 +54,11 @@ TEST(CoreAdmission, OneRunPerDeviceAndClass) {
     h.add({poll_on("d::x", "box")});
     EXPECT_TRUE(h.runs("c::0"));
     EXPECT_TRUE(h.runs("d::x"));
-    EXPECT_EQ(h.place("c::1"), Place::kBehindRun);
-    EXPECT_EQ(h.place("c::2"), Place::kBehindRun);
+    EXPECT_EQ(h.place("c::1"), Place::kDeviceQueue);
+    EXPECT_EQ(h.place("c::2"), Place::kDeviceQueue);
     h.finish("c::0");
     EXPECT_TRUE(h.runs("c::1"));
-    EXPECT_EQ(h.place("c::2"), Place::kBehindRun);
+    EXPECT_EQ(h.place("c::2"), Place::kDeviceQueue);
     h.finish("c::1");
     EXPECT_TRUE(h.runs("c::2"));
 }
@@ -187,7 +187,7 @@ TEST(CoreAdmission, ARegionTakesNoMoreThanItsCredit) {
 }
 
 // The first sixteen who were woken cannot use the credit; the seventeenth could.
-TEST(CoreAdmission, DISABLED_CreditReachesThoseBehindADeviceThatIsClosed) {
+TEST(CoreAdmission, CreditReachesThoseBehindADeviceThatIsClosed) {
     CoreHarness h;
     h.credit("basel", 10);
     const auto in_basel = [](model::TaskSpec spec) {

@@ -24,7 +24,8 @@ using model::ParentKind;
 using model::TaskSpec;
 
 constexpr std::size_t kMaxBatch = 2'000'000;
-constexpr std::size_t kBulk = 16;  // more new tasks than this at once are phased
+constexpr std::size_t kBulk = 16;                // more new tasks than this at once are phased
+constexpr std::uint32_t kLeastProbeMs = 20'000;  // the shortest cap of the failure ladder
 constexpr std::uint64_t kPhasePurpose = 0x7068617365ULL;
 
 std::string_view class_of(std::string_view key) { return key.substr(0, key.find("::")); }
@@ -104,7 +105,8 @@ Status SchedulerCore::check_batch(std::vector<TaskSpec>& specs) const {
     for (const TaskSpec& spec : specs) {
         if (auto status = check_against_fleet(spec, keys); !status) return status;
     }
-    return check_cycles(specs);
+    if (const auto cycle = find_cycle(specs); !cycle.empty()) return cycle_error(cycle);
+    return {};
 }
 
 Status SchedulerCore::check_against_fleet(const TaskSpec& spec,
@@ -118,6 +120,12 @@ Status SchedulerCore::check_against_fleet(const TaskSpec& spec,
             fmt::format("{}: class {} is unknown{}", quoted(spec.key), quoted(class_of(spec.key)),
                         hint ? fmt::format(": did you mean {}?", quoted(*hint))
                              : ": declare it in the settings first"));
+    }
+    const std::uint32_t class_slots = settings_.classes[class_index(class_of(spec.key))].slots;
+    if (class_slots > 0 && spec.slots > class_slots) {
+        return config_error("task.slots",
+                            fmt::format("{}: slots = {} can never be had: its class has {}",
+                                        quoted(spec.key), spec.slots, class_slots));
     }
     const std::uint32_t known = tasks_.find(spec.key);
     const bool once = spec.cadence.kind == model::CadenceKind::kOnce;
@@ -147,8 +155,9 @@ Status SchedulerCore::check_against_fleet(const TaskSpec& spec,
 }
 
 // Follows the needs as they would be after the batch. New tasks can only be reached from inside
-// the batch, so existing tasks are followed only where the batch changes one of them.
-Status SchedulerCore::check_cycles(const std::vector<TaskSpec>& specs) const {
+// the batch, so existing tasks are followed only where the batch changes one of them. Returns the
+// keys of the first cycle found, each needing the next, or nothing.
+std::vector<std::string> SchedulerCore::find_cycle(const std::vector<TaskSpec>& specs) const {
     std::map<std::string_view, const TaskSpec*> batch;
     bool edits_existing = false;
     for (const TaskSpec& spec : specs) {
@@ -200,13 +209,10 @@ Status SchedulerCore::check_cycles(const std::vector<TaskSpec>& specs) const {
                 done[parent] = false;
                 path.push_back({parent, parents_of(parent)});
             } else if (!seen->second) {
-                const auto from = std::ranges::find(path, parent, &Visit::key);
-                std::string text;
-                for (auto at = from; at != path.end(); ++at) text += quoted(at->key) + " needs ";
-                return config_error("task.needs",
-                                    fmt::format("the needs form a cycle: {}{}: nothing in it could "
-                                                "ever start",
-                                                text, quoted(parent)));
+                std::vector<std::string> cycle;
+                for (auto at = std::ranges::find(path, parent, &Visit::key); at != path.end(); ++at)
+                    cycle.emplace_back(at->key);
+                return cycle;
             }
         }
     }
@@ -277,7 +283,6 @@ void SchedulerCore::first_start(std::uint32_t task, bool in_bulk) {
     if (!slot.recurring()) {
         slot.trigger = model::Trigger::kJob;
         come_due(task);
-        if (slot.place == Place::kWaitsForNeeds) needs_changed(task);
         return;
     }
     join_planner(task);
@@ -298,14 +303,15 @@ void SchedulerCore::change_task(std::uint32_t task, const TaskSpec& spec, std::u
     const std::uint32_t old_timing = slot.timing;
     // A task that waits somewhere waits there for what it wanted before: let it ask anew.
     const bool waiting = is_due_and_waiting(slot.place);
-    if (waiting) disable(task);
+    if (waiting) leave_place(task);
     if (slot.recurring() && was_enabled) leave_planner(task);
     configure_task(task, spec, demand);
     timings_.release(old_timing);
     persist(task, Durability::kWriteBehind);
+    if (!slot.recurring()) inherit_urgency(task);
     if (!slot.has(kFlagEnabled)) {
         if (was_enabled) change(task, ChangeKind::kEnabled, 1, 0);
-        if (slot.place != Place::kRunning && slot.place != Place::kEnded) disable(task);
+        if (slot.place != Place::kRunning && slot.place != Place::kEnded) leave_place(task);
         return;
     }
     if (slot.recurring()) join_planner(task);
@@ -330,9 +336,10 @@ void SchedulerCore::change_task(std::uint32_t task, const TaskSpec& spec, std::u
 
 void SchedulerCore::enable(std::uint32_t task) {
     TaskSlot& slot = tasks_[task];
-    if (slot.place == Place::kRunning || slot.place == Place::kEnded) return;
-    leave_place(task);
+    if (slot.place == Place::kEnded) return;
     change(task, ChangeKind::kEnabled, 0, 1);
+    if (slot.place == Place::kRunning) return;  // it goes on when that run ends
+    leave_place(task);
     slot.next_due = std::max(slot.next_due, now());
     if (!slot.recurring()) {
         come_due(task);
@@ -349,13 +356,18 @@ void SchedulerCore::enable(std::uint32_t task) {
 void SchedulerCore::join_planner(std::uint32_t task) {
     planner_.join(task);
     const TaskSlot& slot = tasks_[task];
-    class_load_[slot.class_index].base += rate_of(timings_[slot.timing].base_ms);
+    const std::uint32_t base_ms = timings_[slot.timing].base_ms;
+    class_load_[slot.class_index].base += rate_of(base_ms);
+    if (slot.failure != kNoIndex) {
+        count_down_rate(task, std::chrono::milliseconds(std::max(kLeastProbeMs, base_ms)));
+    }
     solve_now_ = true;
 }
 
 void SchedulerCore::leave_planner(std::uint32_t task) {
     const TaskSlot& slot = tasks_[task];
     if (!slot.has(kFlagJoined)) return;
+    if (slot.failure != kNoIndex) count_down_rate(task, base::Duration::zero());
     planner_.leave(task);
     class_load_[slot.class_index].base -= rate_of(timings_[slot.timing].base_ms);
     solve_now_ = true;
@@ -395,7 +407,7 @@ void SchedulerCore::remove_task(std::uint32_t task) {
         ++stats_.cancelled;
         end_run(slot.run);
     }
-    disable(task);
+    leave_place(task);
     leave_planner(task);
     if (slot.failure != kNoIndex) {
         class_load_[slot.class_index].down -= failures_[slot.failure].down_rate;
@@ -423,7 +435,7 @@ void SchedulerCore::on_device(const DeviceChanged& event) {
         return;
     }
     const std::uint32_t device = devices_.find_or_add(spec.name);
-    if (!devices_.set_limits(device, spec)) {
+    if (!devices_.set_limits(now(), device, spec)) {
         reject(event.correlation,
                config_error("device.limits",
                             fmt::format("device {}: more than {} different sets of device limits "
@@ -432,7 +444,7 @@ void SchedulerCore::on_device(const DeviceChanged& event) {
                    .error());
         return;
     }
-    wake_device(device);
+    recheck_device(device);
 }
 
 void SchedulerCore::on_settings(const SettingsChanged& event) {
@@ -463,14 +475,39 @@ void SchedulerCore::on_settings(const SettingsChanged& event) {
     }
     for (auto& one : wanted.classes) ordered.push_back(std::move(one));
     wanted.classes = std::move(ordered);
+    if (auto status = check_slots(wanted); !status) {
+        reject(event.correlation, std::move(status.error()));
+        return;
+    }
     settings_ = std::move(wanted);
     apply_settings();
+    tend_everything();
+}
+
+// A task that wants more slots than there are would stop its whole class for good.
+Status SchedulerCore::check_slots(const model::CoreSettings& wanted) const {
+    for (std::uint32_t task = 0; task < tasks_.capacity(); ++task) {
+        const TaskSlot& slot = tasks_[task];
+        if (slot.demand == 0 || slot.place == Place::kFree || slot.place == Place::kEnded) continue;
+        const std::int64_t slots = admission_.demand(slot.demand).slots;
+        const std::uint32_t of_class = wanted.classes[slot.class_index].slots;
+        const bool too_few = slots > wanted.global_slots || (of_class > 0 && slots > of_class);
+        if (!too_few) continue;
+        return config_error(
+            "settings.slots",
+            fmt::format("{} needs {} slots: global_slots = {} and the {} of class {} must leave "
+                        "room for it",
+                        quoted(tasks_.key(task)), slots, wanted.global_slots,
+                        of_class > 0 ? fmt::format("slots = {}", of_class) : "unlimited slots",
+                        quoted(wanted.classes[slot.class_index].name)));
+    }
+    return {};
 }
 
 void SchedulerCore::apply_settings() {
     seed_ = {settings_.seed, 0x706f6c6c757821ULL};
     class_load_.resize(settings_.classes.size());
-    devices_.configure(settings_);
+    devices_.configure(now(), settings_);
     admission_.configure(now(), settings_);
     ready_.set_aging_step(settings_.aging_step);
     std::vector<std::uint32_t> bounds;

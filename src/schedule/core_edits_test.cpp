@@ -69,7 +69,7 @@ TEST(CoreEdits, WhoWaitsKeepsItsPlaceInLine) {
 
 // Its entry from before the edit is still in line: when it starts, its class seems to have one more
 // task, and a check ends the process.
-TEST(CoreEdits, DISABLED_AnEditedTaskStandsInLineOnce) {
+TEST(CoreEdits, AnEditedTaskStandsInLineOnce) {
     auto settings = wide_settings();
     settings.classes[0].slots = 1;
     CoreHarness h(settings);
@@ -86,7 +86,7 @@ TEST(CoreEdits, DISABLED_AnEditedTaskStandsInLineOnce) {
 }
 
 // The same when it is edited in the step in which it became ready.
-TEST(CoreEdits, DISABLED_ATaskAddedAndEditedInOneStepStandsInLineOnce) {
+TEST(CoreEdits, ATaskAddedAndEditedInOneStepStandsInLineOnce) {
     auto settings = wide_settings();
     settings.classes[0].slots = 1;
     CoreHarness h(settings);
@@ -112,7 +112,7 @@ TEST(CoreEdits, WhoWaitsForTheOldDemandAsksAnew) {
     EXPECT_TRUE(h.runs("c::waits")) << "it no longer needs the lane";
 
     h.add({poll_on("d::a", "box"), poll_on("d::b", "box")});
-    ASSERT_EQ(h.place("d::b"), Place::kBehindRun);
+    ASSERT_EQ(h.place("d::b"), Place::kDeviceQueue);
     h.pass(1s);
     h.add({poll_on("d::b", "other")});
     EXPECT_TRUE(h.runs("d::b")) << "another device";

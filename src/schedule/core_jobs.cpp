@@ -61,7 +61,6 @@ void SchedulerCore::end_job(std::uint32_t task, JobState state) {
         slot.failure = kNoIndex;
     }
     leave_place(task);
-    admission_.drop_reservations(task);
     slot.place = Place::kEnded;
     slot.job = state;
     change(task, ChangeKind::kJob, static_cast<std::uint8_t>(before),
@@ -97,7 +96,7 @@ void SchedulerCore::set_node_state(std::uint32_t node, NodeState state) {
 void SchedulerCore::needs_changed(std::uint32_t task) {
     TaskSlot& slot = tasks_[task];
     if (is_due_and_waiting(slot.place) && graph_.unmet_hold(slot.node) > 0) {
-        disable(task);  // its turn had not come yet, and now it must not
+        leave_place(task);  // its turn had not come yet, and now it must not
         slot.place = Place::kWaitsForNeeds;
     }
     if (!slot.recurring()) {
@@ -130,6 +129,20 @@ void SchedulerCore::needs_changed(std::uint32_t task) {
     }
 }
 
+// After an edit: what its children lend it, and what it lends its parents.
+void SchedulerCore::inherit_urgency(std::uint32_t task) {
+    TaskSlot& slot = tasks_[task];
+    if (slot.node == kNoIndex) return;
+    model::Tier tier = slot.tier;
+    for (const std::uint32_t child : graph_.child_owners(slot.node)) {
+        const TaskSlot& other = tasks_[child];
+        if (!other.recurring() && other.place != Place::kEnded) tier = std::max(tier, other.tier);
+    }
+    slot.tier = tier;
+    slot.run_tier = std::max(slot.run_tier, tier);
+    raise_parents(task);
+}
+
 // A job is as urgent as the most urgent job that waits for it.
 void SchedulerCore::raise_parents(std::uint32_t task) {
     std::vector<std::uint32_t> todo{task};
@@ -149,6 +162,7 @@ void SchedulerCore::raise_parents(std::uint32_t task) {
                 slot.run_tier = tier;
                 slot.tier = tier;
                 if (queued) ready_.push(parent);
+                rank_again(parent);
                 todo.push_back(parent);
             }
         }
@@ -163,7 +177,7 @@ void SchedulerCore::update_node_of(std::uint32_t task) {
     NodeState state = graph_.state(slot.node);
     if (down) {
         state = NodeState::kBad;
-    } else if (slot.has(kFlagAnswered) && slot.has(kFlagUp)) {
+    } else if (slot.last_success != base::BootTime::min()) {
         state = NodeState::kGood;
     }
     if (state != graph_.state(slot.node)) set_node_state(slot.node, state);
@@ -184,7 +198,7 @@ std::uint32_t SchedulerCore::node_of_task(std::uint32_t task) {
 }
 
 std::uint32_t SchedulerCore::node_of_device(std::uint32_t device) {
-    if (devices_[device].node == kNoIndex) devices_[device].node = graph_.add_node(kNoIndex);
+    if (devices_[device].node == kNoIndex) devices_[device].node = graph_.add_device_node(device);
     return devices_[device].node;
 }
 

@@ -135,7 +135,7 @@ TEST(CoreJobs, AChildOfAFailedParentFailsWhenItIsAdded) {
 }
 
 // Disabled while its parent failed: it must not wait for ever when it is enabled.
-TEST(CoreJobs, DISABLED_AChildEnabledAfterItsParentFailedFails) {
+TEST(CoreJobs, AChildEnabledAfterItsParentFailedFails) {
     CoreHarness h;
     auto child = job("c::child", {"c::parent"});
     child.enabled = false;
@@ -297,7 +297,7 @@ TEST(CoreJobs, ALessUrgentChildLowersNothing) {
 }
 
 // The edit makes the child urgent: so is what it waits for.
-TEST(CoreJobs, DISABLED_AnEditedUrgencyIsInheritedToo) {
+TEST(CoreJobs, AnEditedUrgencyIsInheritedToo) {
     CoreHarness h;
     auto settings = h.core().settings();
     settings.global_slots = 1;

@@ -275,7 +275,7 @@ TEST(CoreLadder, TheCapStretchesWhenManyAreDown) {
 
 // One target of its class: asking it every minute costs what it always did, and whoever mends it
 // waits for the next probe.
-TEST(CoreLadder, DISABLED_ATaskAloneInItsClassIsProbedAtItsInterval) {
+TEST(CoreLadder, ATaskAloneInItsClassIsProbedAtItsInterval) {
     CoreHarness h;
     h.add({poll("c::a", 60s)});
     EXPECT_LE(fail(h, "c::a", 10).back(), 72);
@@ -303,7 +303,7 @@ TEST(CoreLadder, OtherClassesDoNotStretchTheCap) {
 }
 
 // Who is disabled probes nothing and takes nothing.
-TEST(CoreLadder, DISABLED_DisabledTasksDoNotStretchTheCap) {
+TEST(CoreLadder, DisabledTasksDoNotStretchTheCap) {
     CoreHarness h;
     std::vector<model::TaskSpec> specs;
     for (int i = 0; i < 20; ++i) specs.push_back(poll("c::" + std::to_string(i), 60s));

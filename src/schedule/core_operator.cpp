@@ -98,7 +98,7 @@ Status SchedulerCore::switch_task(std::uint32_t task, bool on) {
     }
     change(task, ChangeKind::kEnabled, 1, 0);
     if (slot.recurring()) leave_planner(task);
-    if (slot.place != Place::kRunning) disable(task);  // a run in flight may finish
+    if (slot.place != Place::kRunning) leave_place(task);  // a run in flight may finish
     return {};
 }
 
@@ -117,7 +117,7 @@ Status SchedulerCore::handle_failure(std::uint32_t task, OperatorVerb verb) {
     if (verb == OperatorVerb::kRemoveDeadLetter) {
         clear_failure(task);
         slot.trigger = model::Trigger::kSchedule;
-        return switch_task(task, false);
+        return slot.has(kFlagEnabled) ? switch_task(task, false) : Status();
     }
     if (slot.place == Place::kRunning) return nothing_to_do(key, "its probe is running now");
     release_failure(task, now());
@@ -130,8 +130,8 @@ void SchedulerCore::release_failure(std::uint32_t task, base::BootTime due) {
     if (slot.place != Place::kScheduled || due >= slot.next_due) return;
     FailureState& state = failures_[slot.failure];
     if (state.breaker == BreakerState::kOpen) {
-        state.breaker = BreakerState::kHalfOpen;
-        state.breaker_since = now();
+        begin_probe(state, now());
+        state.half_open_told = true;
         change(task, ChangeKind::kBreaker, static_cast<std::uint8_t>(BreakerState::kOpen),
                static_cast<std::uint8_t>(BreakerState::kHalfOpen));
     }

@@ -186,7 +186,7 @@ TEST(CoreOperator, ResetBreakerProbesNow) {
 }
 
 // Who was told "half open" must be told that it opened again.
-TEST(CoreOperator, DISABLED_AFailedProbeAfterAResetIsTold) {
+TEST(CoreOperator, AFailedProbeAfterAResetIsTold) {
     CoreHarness h;
     h.add({poll("c::a", 60s)});
     fail(h, "c::a", 3);
@@ -200,7 +200,7 @@ TEST(CoreOperator, DISABLED_AFailedProbeAfterAResetIsTold) {
 }
 
 // The shift rule of the profile: the second trip waits five minutes, whoever asked for the probe.
-TEST(CoreOperator, DISABLED_AFailedProbeAfterAResetGrowsThePulseDelay) {
+TEST(CoreOperator, AFailedProbeAfterAResetGrowsThePulseDelay) {
     CoreHarness h;
     auto spec = poll("c::a", 60s);
     spec.failure_profile = model::FailureProfile::kPulse;
@@ -249,7 +249,7 @@ TEST(CoreOperator, RemoveDeadLetterTakesTheLabelOffAndDisables) {
 }
 
 // Refused means that nothing was done.
-TEST(CoreOperator, DISABLED_RemovingTheDeadLetterOfADisabledTaskIsNotRefused) {
+TEST(CoreOperator, RemovingTheDeadLetterOfADisabledTaskIsNotRefused) {
     CoreHarness h;
     h.add({poll("c::a", 60s)});
     fail(h, "c::a", 5);

@@ -29,7 +29,7 @@ model::TaskHandle SchedulerCore::find(std::string_view key) const {
 // Ready tasks first, by how long they have been due, then the wheel in the order of time.
 std::vector<PlanEntry> SchedulerCore::plan(base::BootTime, std::size_t limit) const {
     std::vector<PlanEntry> entries;
-    if (ready_.size() > 0 || leases_.size() > 0) {
+    if (ready_.size() + in_lines_ > 0) {
         for (std::uint32_t task = 0; task < tasks_.capacity(); ++task) {
             if (!is_due_and_waiting(tasks_[task].place)) continue;
             entries.push_back({tasks_.handle(task), tasks_[task].next_due});
@@ -197,7 +197,10 @@ Gate SchedulerCore::gate_needs(const TaskSlot& slot) const {
             const std::uint32_t owner = graph_.owner(group.parents[i]);
             gate.reason += i > 0 ? " or " : "";
             gate.reason +=
-                owner == kNoIndex ? "a device that is not healthy" : quoted(tasks_.key(owner));
+                owner != kNoIndex
+                    ? quoted(tasks_.key(owner))
+                    : fmt::format("device {} to be healthy",
+                                  quoted(devices_.name(graph_.device(group.parents[i]))));
         }
     }
     return gate;

@@ -62,6 +62,30 @@ TEST_F(CoreRefusals, AKeyTwiceInOneBatch) {
     refused({poll("pve::caf\xc3\xa9"), poll("pve::cafe\xcc\x81")}, "task.key", {"twice"});
 }
 
+TEST_F(CoreRefusals, MoreSlotsThanTheClassHas) {
+    auto settings = h_.core().settings();
+    settings.classes[1].slots = 2;
+    h_.change_settings(settings);
+    auto large = job("job::large");
+    large.slots = 3;
+    refused({large}, "task.slots", {"job::large", "slots = 3", "its class has 2"});
+}
+
+TEST_F(CoreRefusals, SettingsThatLeaveATaskWithoutRoom) {
+    auto large = job("job::large", {"job::p"});
+    large.slots = 3;
+    h_.add({large});
+    for (const bool of_class : {true, false}) {
+        auto settings = h_.core().settings();
+        (of_class ? settings.classes[1].slots : settings.global_slots) = 2;
+        h_.change_settings(settings);
+        ASSERT_EQ(h_.out.rejections.size(), 1U);
+        EXPECT_EQ(h_.out.rejections.front().error.code, "settings.slots");
+        EXPECT_NE(h_.out.rejections.front().error.message.find("\"job::large\" needs 3 slots"),
+                  std::string::npos);
+    }
+}
+
 TEST_F(CoreRefusals, UnknownParent) {
     refused({job("job::x", {"job::nobody"})}, "task.needs",
             {"\"job::x\"", "\"job::nobody\"", "does not exist"});

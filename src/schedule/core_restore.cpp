@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "model/validate.hpp"
@@ -30,63 +31,89 @@ WallTime SchedulerCore::to_wall(BootTime boot) const {
     return wall.us == model::kNever ? WallTime{1} : wall;
 }
 
+base::Status SchedulerCore::check_row(model::TaskSpec& spec) const {
+    if (auto status = model::validate(spec); !status) return status;
+    model::TaskSpec alone = spec;
+    alone.needs.clear();  // a parent may stand in a later row, or have ended and gone
+    if (auto status = check_against_fleet(alone, {}); !status) return status;
+    if (tasks_.find(spec.key) == base::FlatIndex::kNone) return {};
+    return base::config_error("task.key",
+                              fmt::format("{} is restored twice", base::quoted(spec.key)));
+}
+
+// Those in a cycle could never start, and jobs that need one of them must not: they stay out, each
+// with its reason.
+void SchedulerCore::drop_unstartable(std::uint64_t correlation, std::vector<RestorableTask>& rows) {
+    std::set<std::string, std::less<>> out;
+    const auto specs = [&] {
+        std::vector<model::TaskSpec> list;
+        for (const RestorableTask& row : rows) {
+            if (!row.spec.needs.empty()) list.push_back(row.spec);
+        }
+        return list;
+    };
+    for (auto cycle = find_cycle(specs()); !cycle.empty(); cycle = find_cycle(specs())) {
+        reject(correlation, cycle_error(cycle).error());
+        out.insert(cycle.begin(), cycle.end());
+        std::erase_if(rows, [&](const RestorableTask& row) { return out.contains(row.spec.key); });
+    }
+    for (bool again = !out.empty(); again;) {
+        const auto hopeless = std::ranges::find_if(rows, [&](const RestorableTask& row) {
+            return row.spec.cadence.kind == model::CadenceKind::kOnce &&
+                   std::ranges::any_of(row.spec.needs, [&](const model::NeedGroup& group) {
+                       return std::ranges::any_of(group.any_of, [&](const model::Parent& parent) {
+                           return parent.kind == model::ParentKind::kTask &&
+                                  out.contains(parent.name);
+                       });
+                   });
+        });
+        again = hopeless != rows.end();
+        if (!again) break;
+        reject(correlation, base::config_error("task.needs",
+                                               fmt::format("{}: needs a task that was not restored",
+                                                           base::quoted(hopeless->spec.key)))
+                                .error());
+        out.insert(hopeless->spec.key);
+        rows.erase(hopeless);
+    }
+}
+
+// One bad row must not keep the rest from being watched.
 void SchedulerCore::on_restored(const TasksRestored& event) {
-    std::vector<model::TaskSpec> specs;
-    std::vector<const model::TaskRecord*> records;
-    std::vector<std::uint16_t> demands;
-    const std::vector<std::string_view> nobody;
+    std::vector<RestorableTask> rows;
     for (const RestoredTask& stored : *event.tasks) {
-        // One bad row must not keep the rest from being watched.
-        model::TaskSpec spec = stored.spec;
-        auto status = model::validate(spec);
-        if (status) {
-            model::TaskSpec alone = spec;
-            alone.needs.clear();
-            status = check_against_fleet(alone, nobody);
-        }
-        if (status && tasks_.find(spec.key) != base::FlatIndex::kNone) {
-            status = base::config_error(
-                "task.key", fmt::format("{} is restored twice", base::quoted(spec.key)));
-        }
-        auto demand = status ? admission_.intern(spec) : base::Result<std::uint16_t>(0);
+        RestorableTask row{stored.spec, &stored.record, 0};
+        auto status = check_row(row.spec);
+        auto demand = status ? admission_.intern(row.spec) : base::Result<std::uint16_t>(0);
         if (status && !demand) status = std::unexpected(demand.error());
         if (!status) {
             reject(event.correlation, std::move(status.error()));
             continue;
         }
-        specs.push_back(std::move(spec));
-        records.push_back(&stored.record);
-        demands.push_back(*demand);
+        row.demand = *demand;
+        rows.push_back(std::move(row));
     }
-    if (auto status = check_cycles(specs); !status) {
-        reject(event.correlation, std::move(status.error()));
-        return;
-    }
+    drop_unstartable(event.correlation, rows);
     std::vector<std::uint32_t> added;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        const bool twice = tasks_.find(specs[i].key) != base::FlatIndex::kNone;
-        if (twice) {
-            reject(event.correlation,
-                   base::config_error("task.key", fmt::format("{} is restored "
-                                                              "twice",
-                                                              base::quoted(specs[i].key)))
-                       .error());
+    for (RestorableTask& row : rows) {
+        if (tasks_.find(row.spec.key) != base::FlatIndex::kNone) {  // twice in this list
+            reject(event.correlation, check_row(row.spec).error());
             added.push_back(kNoIndex);
             continue;
         }
-        added.push_back(add_task(specs[i], demands[i]));
-        restore(added.back(), *records[i]);
+        added.push_back(add_task(row.spec, row.demand));
+        restore(added.back(), *row.record);
     }
-    for (std::size_t i = 0; i < specs.size(); ++i) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
         if (added[i] == kNoIndex) continue;
-        auto known = [&](const model::Parent& parent) {
-            return parent.kind == model::ParentKind::kDevice ||
-                   tasks_.find(parent.name) != base::FlatIndex::kNone;
+        auto& needs = rows[i].spec.needs;
+        const auto gone = [&](const model::Parent& parent) {
+            return parent.kind == model::ParentKind::kTask &&
+                   tasks_.find(parent.name) == base::FlatIndex::kNone;
         };
-        for (auto& group : specs[i].needs)
-            std::erase_if(group.any_of, [&](const auto& p) { return !known(p); });
-        std::erase_if(specs[i].needs, [](const auto& group) { return group.any_of.empty(); });
-        link_needs(added[i], specs[i]);
+        for (auto& group : needs) std::erase_if(group.any_of, gone);
+        std::erase_if(needs, [](const auto& group) { return group.any_of.empty(); });
+        link_needs(added[i], rows[i].spec);
     }
     resume(added);
 }
@@ -126,7 +153,6 @@ void SchedulerCore::resume(const std::vector<std::uint32_t>& added) {
             schedule_at(task, slot.next_due);
         } else {
             come_due(task);
-            if (slot.place == Place::kWaitsForNeeds) needs_changed(task);
         }
     }
 }
@@ -175,8 +201,6 @@ void SchedulerCore::restore(std::uint32_t task, const model::TaskRecord& record)
     }
     slot.trigger =
         state.consecutive >= kBreakerAt ? model::Trigger::kProbe : model::Trigger::kConfirm;
-    const std::uint32_t usual = std::max(20'000U, timing.base_ms);
-    count_down_rate(task, std::chrono::milliseconds(usual));
 }
 
 model::TaskRecord SchedulerCore::record(model::TaskHandle task) const {

@@ -20,7 +20,8 @@ using namespace std::chrono_literals;
 constexpr base::Duration kLeaseGrace = 2s;   // for the result to travel
 constexpr base::Duration kPokeSpacing = 1s;  // a storm of traps is one reason to look, not many
 constexpr base::Duration kLongestRetryAfter = std::chrono::hours(1);
-constexpr double kDownShare = 0.2;  // of a class budget that probing may take
+constexpr double kDownShare = 0.2;                     // of a class budget that probing may take
+constexpr Picohertz kLeastDownRate = 100'000'000'000;  // 0.1/s: what probing may always take
 constexpr std::uint64_t kLadderPurpose = 0x6c6164646572ULL;
 
 base::Duration ms(std::uint32_t value) { return std::chrono::milliseconds(value); }
@@ -47,9 +48,7 @@ double SchedulerCore::unit_for(const TaskSlot& slot, std::uint64_t purpose) cons
 
 void SchedulerCore::start(std::uint32_t task) {
     TaskSlot& slot = tasks_[task];
-    const bool woken = slot.has(kFlagWoken);
-    leave_place(task);
-    admission_.drop_reservations(task);
+    ready_.note_left(task);
     Lease lease;
     lease.task = task;
     lease.run = {epoch_, ++run_counter_};
@@ -74,18 +73,14 @@ void SchedulerCore::start(std::uint32_t task) {
     if (slot.failure != kNoIndex) begin_probe(failures_[slot.failure], now());
     out_->starts.push_back({tasks_.handle(task), lease.run, slot.next_due, deadline, slot.attempt,
                             slot.trigger, slot.has(kFlagFreshLogin)});
-    if (woken) pass_on_wake(task);
-    if (!woken && slot.device != kNoIndex && devices_.has_waiters(slot.device)) {
-        wake_device(slot.device);
-    }
+    // Now that it has taken its share: what is left is for those who waited with it.
+    was_dealt_with(task);
+    if (admission_.drop_reservations(task)) tend_pools();
 }
 
 // Gives back what the run held, and wakes who waited for it.
 void SchedulerCore::end_run(std::uint32_t index) {
-    Lease lease = std::move(leases_[index]);
-    leases_[index].bucket_next = lease.bucket_next;
-    leases_[index].bucket_prev = lease.bucket_prev;
-    leases_[index].bucket = lease.bucket;
+    const Lease lease = leases_[index];
     if (lease.device != kNoIndex) {
         if (lease.device_prev != kNoIndex) {
             leases_[lease.device_prev].device_next = lease.device_next;
@@ -103,7 +98,7 @@ void SchedulerCore::end_run(std::uint32_t index) {
     slot.run_tier = slot.tier;
     slot.set(kFlagFreshLogin, false);
     admission_.give_back(lease);
-    wake_after_release(lease);
+    tend_after_release(lease);
 }
 
 void SchedulerCore::on_finished(const RunFinished& event) {
@@ -121,6 +116,10 @@ void SchedulerCore::on_finished(const RunFinished& event) {
     end_run(index);
     ++stats_.finished;
     if (event.outcome != Outcome::kInterrupted) load_.finished(now() - facts.started);
+    const std::uint32_t device = tasks_[task].device;
+    if (event.retry_after > base::Duration::zero() && device != kNoIndex) {
+        devices_.close_until(device, now() + std::min(event.retry_after, kLongestRetryAfter));
+    }
     if (tasks_[task].recurring()) {
         finish_recurring(task, event, facts);
     } else {
@@ -173,9 +172,6 @@ bool SchedulerCore::take_answer(std::uint32_t task, const RunFinished& result) {
 void SchedulerCore::finish_recurring(std::uint32_t task, const RunFinished& result,
                                      const Lease& lease) {
     TaskSlot& slot = tasks_[task];
-    if (result.retry_after > base::Duration::zero() && slot.device != kNoIndex) {
-        devices_.close_until(slot.device, now() + std::min(result.retry_after, kLongestRetryAfter));
-    }
     if (result.outcome == Outcome::kInterrupted) {
         after_failure(task, result.outcome, planner_.current_ms(task));
     } else {
@@ -203,7 +199,7 @@ void SchedulerCore::finish_recurring(std::uint32_t task, const RunFinished& resu
     persist(task, Durability::kWriteBehind);
     update_node_of(task);
     if (!slot.has(kFlagEnabled)) {
-        disable(task);
+        leave_place(task);
     } else if (slot.has(kFlagPokePending)) {
         slot.set(kFlagPokePending, false);
         due_now(task, Trigger::kPoke);
@@ -228,8 +224,8 @@ FailureState& SchedulerCore::failure_of(std::uint32_t task) {
 void SchedulerCore::after_failure(std::uint32_t task, Outcome outcome, std::uint32_t policy_ms) {
     TaskSlot& slot = tasks_[task];
     FailureState& state = failure_of(task);
-    const BreakerState breaker =
-        state.breaker == BreakerState::kHalfOpen ? BreakerState::kOpen : state.breaker;
+    const BreakerState breaker = told_state(state);
+    state.half_open_told = false;
     const DeadLetterReason dead = state.dead_letter;
     const ClassLoad& load = class_load_[slot.class_index];
     LadderInput input;
@@ -239,10 +235,9 @@ void SchedulerCore::after_failure(std::uint32_t task, Outcome outcome, std::uint
     input.policy_interval = ms(policy_ms);
     input.bound = ms(timings_.bound_ms(slot.timing));
     input.max = ms(timings_[slot.timing].max_ms);
-    if (load.base > 0) {
-        input.cap_stretch =
-            static_cast<double>(load.down) / (kDownShare * static_cast<double>(load.base));
-    }
+    const double share = kDownShare * static_cast<double>(load.base);
+    input.cap_stretch =
+        static_cast<double>(load.down) / std::max(share, static_cast<double>(kLeastDownRate));
     input.unit = unit_for(slot, kLadderPurpose);
     const LadderDecision decision = next_attempt(state, input);
     if (outcome != Outcome::kInterrupted) count_down_rate(task, decision.usual);
@@ -265,7 +260,8 @@ void SchedulerCore::count_down_rate(std::uint32_t task, base::Duration usual) {
     FailureState& state = failures_[slot.failure];
     Picohertz& sum = class_load_[slot.class_index].down;
     sum -= state.down_rate;
-    const bool down = state.breaker != BreakerState::kClosed && usual > base::Duration::zero();
+    const bool down = state.breaker != BreakerState::kClosed && usual > base::Duration::zero() &&
+                      slot.has(kFlagJoined);
     state.down_rate = down ? rate_of(to_ms(usual)) : 0;
     sum += state.down_rate;
 }
@@ -279,7 +275,7 @@ void SchedulerCore::clear_failure(std::uint32_t task) {
     slot.failure = kNoIndex;
     const auto code = [](auto value) { return static_cast<std::uint8_t>(value); };
     if (state.breaker != BreakerState::kClosed) {
-        change(task, ChangeKind::kBreaker, code(state.breaker), code(BreakerState::kClosed));
+        change(task, ChangeKind::kBreaker, code(told_state(state)), code(BreakerState::kClosed));
     }
     if (state.dead_letter != DeadLetterReason::kNone) {
         change(task, ChangeKind::kDeadLetter, code(state.dead_letter),
@@ -313,6 +309,7 @@ void SchedulerCore::on_observed(const Observed& event) {
         schedule_at(task, at + ms(interval));
     }
     persist(task, Durability::kWriteBehind);
+    update_node_of(task);
 }
 
 void SchedulerCore::on_poked(const Poked& event) {
@@ -339,7 +336,7 @@ void SchedulerCore::due_now(std::uint32_t task, Trigger trigger) {
     if (trigger == Trigger::kPoke && slot.last_answer != base::BootTime::min()) {
         due = std::max(due, slot.last_answer + kPokeSpacing);
     }
-    if (due >= slot.next_due && slot.next_due > now()) return;  // comes sooner by itself
+    if (due > now() && due >= slot.next_due) return;  // comes sooner by itself
     slot.trigger = trigger;
     if (trigger == Trigger::kOperator) slot.run_tier = model::Tier::kCritical;
     if (due > now()) {

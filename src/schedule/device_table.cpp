@@ -41,12 +41,32 @@ DeviceLimits DeviceTable::limits_for(const model::DeviceSpec& spec) const {
     return limits;
 }
 
-void DeviceTable::configure(const model::CoreSettings& settings) {
+void DeviceTable::configure(base::BootTime now, const model::CoreSettings& settings) {
     defaults_ = settings;
+    const std::vector<LimitSet> old = limits_;
     for (LimitSet& set : limits_) set.limits = limits_for(set.spec);
+    for (std::uint32_t i = 0; i < devices_.size(); ++i) {
+        rescale(devices_[i], now, old[devices_[i].limits].limits);
+    }
 }
 
-bool DeviceTable::set_limits(std::uint32_t device, const model::DeviceSpec& spec) {
+// What was started under the old rate weighs as many starts under the new one. A device that asked
+// us to wait is left alone: it is closed for longer than starts alone could close it.
+void DeviceTable::rescale(Device& device, base::BootTime now, const DeviceLimits& old) const {
+    const DeviceLimits& limits = limits_[device.limits].limits;
+    if (device.next_slot <= now || limits.gap_ns == old.gap_ns || old.gap_ns == 0) return;
+    const std::int64_t ahead = (device.next_slot - now).count();
+    if (ahead > old.gap_ns + old.tolerance_ns) {
+        device.next_slot += base::Duration(limits.tolerance_ns - old.tolerance_ns);
+        return;
+    }
+    const double starts = static_cast<double>(ahead) / static_cast<double>(old.gap_ns);
+    const double wait = starts * static_cast<double>(limits.gap_ns);
+    device.next_slot = now + base::Duration(static_cast<std::int64_t>(wait) + 1);
+}
+
+bool DeviceTable::set_limits(base::BootTime now, std::uint32_t device,
+                             const model::DeviceSpec& spec) {
     model::DeviceSpec plain = spec;
     plain.name.clear();
     const auto same = [&](const LimitSet& set) { return set.spec == plain; };
@@ -56,7 +76,9 @@ bool DeviceTable::set_limits(std::uint32_t device, const model::DeviceSpec& spec
         limits_.push_back({limits_for(plain), plain});
         found = limits_.end() - 1;
     }
+    const DeviceLimits old = limits(device);
     devices_[device].limits = static_cast<std::uint16_t>(found - limits_.begin());
+    rescale(devices_[device], now, old);
     return true;
 }
 
@@ -74,16 +96,19 @@ void DeviceTable::close_until(std::uint32_t device, base::BootTime until) {
     own.next_slot = std::max(own.next_slot, until + base::Duration(limits(device).tolerance_ns));
 }
 
-WaitQueue& DeviceTable::queue(std::uint32_t device) {
-    if (devices_[device].queue == model::kNoIndex) devices_[device].queue = queues_.allocate();
-    return queues_[devices_[device].queue];
+DeviceLine& DeviceTable::line(std::uint32_t device) {
+    if (devices_[device].line == model::kNoIndex) devices_[device].line = lines_.allocate();
+    return lines_[devices_[device].line];
 }
 
-void DeviceTable::drop_empty_queue(std::uint32_t device) {
+void DeviceTable::drop_empty_line(std::uint32_t device) {
     Device& own = devices_[device];
-    if (own.queue == model::kNoIndex || !queues_[own.queue].empty()) return;
-    queues_.release(own.queue);
-    own.queue = model::kNoIndex;
+    if (own.line == model::kNoIndex) return;
+    DeviceLine& line = lines_[own.line];
+    line.waiters.drop_empty_groups();
+    if (!line.waiters.empty() || line.on_wheel != model::kNoIndex) return;
+    lines_.release(own.line);
+    own.line = model::kNoIndex;
 }
 
 }  // namespace pollux::schedule

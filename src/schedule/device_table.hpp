@@ -14,7 +14,7 @@
 #include "model/run.hpp"
 #include "model/settings.hpp"
 #include "model/task_spec.hpp"
-#include "schedule/wait_queue.hpp"
+#include "schedule/wait_line.hpp"
 
 namespace pollux::schedule {
 
@@ -29,22 +29,27 @@ struct DeviceLimits {
 struct Device {
     base::BootTime next_slot;  // when the next start would fall if all came at the steady rate
     std::uint32_t first_run = model::kNoIndex;
-    std::uint32_t queue = model::kNoIndex;
+    std::uint32_t line = model::kNoIndex;  // made when somebody has to wait
     std::uint32_t node = model::kNoIndex;  // in the needs graph
     std::uint16_t running = 0;
     std::uint16_t limits = 0;
 };
 static_assert(sizeof(Device) == 24);
 
+struct DeviceLine {
+    WaitLine waiters;
+    std::uint32_t on_wheel = model::kNoIndex;  // the task whose timer tells when the rate opens
+};
+
 class DeviceTable {
   public:
     std::uint32_t find(std::string_view name) const;
     std::uint32_t find_or_add(std::string_view name);
-    void configure(const model::CoreSettings& settings);
+    void configure(base::BootTime now, const model::CoreSettings& settings);
     // False, and nothing changed, when the device would need one more distinct set of limits than
     // there may be.
     static constexpr std::size_t kMaxLimitSets = 0xFFFF;
-    bool set_limits(std::uint32_t device, const model::DeviceSpec& spec);
+    bool set_limits(base::BootTime now, std::uint32_t device, const model::DeviceSpec& spec);
 
     Device& operator[](std::uint32_t index) { return devices_[index]; }
     const Device& operator[](std::uint32_t index) const { return devices_[index]; }
@@ -61,12 +66,12 @@ class DeviceTable {
     void take_rate(std::uint32_t device, base::BootTime now);
     void close_until(std::uint32_t device, base::BootTime until);  // the device asked us to wait
 
-    WaitQueue& queue(std::uint32_t device);  // made when first needed
-    bool has_waiters(std::uint32_t device) const {
-        return devices_[device].queue != model::kNoIndex &&
-               !queues_[devices_[device].queue].empty();
+    DeviceLine& line(std::uint32_t device);  // made when first needed
+    bool has_line(std::uint32_t device) const { return devices_[device].line != model::kNoIndex; }
+    const DeviceLine& known_line(std::uint32_t device) const {
+        return lines_[devices_[device].line];
     }
-    void drop_empty_queue(std::uint32_t device);
+    void drop_empty_line(std::uint32_t device);
 
     std::size_t memory_bytes() const { return devices_.memory_bytes() + index_.memory_bytes(); }
 
@@ -76,11 +81,12 @@ class DeviceTable {
         model::DeviceSpec spec;  // name unused; zeros mean the default
     };
     DeviceLimits limits_for(const model::DeviceSpec& spec) const;
+    void rescale(Device& device, base::BootTime now, const DeviceLimits& old) const;
 
     base::ChunkedArray<Device> devices_;
     base::ChunkedArray<std::string> names_;
     base::FlatIndex index_;
-    base::Slab<WaitQueue> queues_;
+    base::Slab<DeviceLine> lines_;
     std::vector<LimitSet> limits_ = {LimitSet{}};  // 0: the default
     model::CoreSettings defaults_;
 };

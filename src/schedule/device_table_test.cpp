@@ -16,7 +16,7 @@ class DeviceTableTest : public testing::Test {
         settings_.device_rate = 10;
         settings_.device_slots = 4;
         settings_.device_class_slots = 1;
-        table_.configure(settings_);
+        table_.configure(at(0), settings_);
         device_ = table_.find_or_add("switch-1");
     }
     // Starts as often as the rate lets, until `end`.
@@ -67,7 +67,7 @@ TEST_F(DeviceTableTest, ABurstThenTheSteadyRate) {
 
 TEST_F(DeviceTableTest, AnyWindowHoldsAtMostRateTimesWindowPlusBurst) {
     for (const double rate : {0.3, 1.0, 3.0, 7.0, 10.0}) {
-        ASSERT_TRUE(table_.set_limits(device_, {.name = "switch-1", .rate = rate}));
+        ASSERT_TRUE(table_.set_limits(at(0), device_, {.name = "switch-1", .rate = rate}));
         table_[device_].next_slot = BootTime::min();
         const auto taken = greedy(at(1), at(60));
         const double burst = std::max(1.0, 0.5 * rate);
@@ -83,7 +83,7 @@ TEST_F(DeviceTableTest, AnyWindowHoldsAtMostRateTimesWindowPlusBurst) {
 }
 
 TEST_F(DeviceTableTest, OwnLimitsReplaceTheDefaultsFieldByField) {
-    ASSERT_TRUE(table_.set_limits(device_, {.name = "switch-1", .slots = 9}));
+    ASSERT_TRUE(table_.set_limits(at(0), device_, {.name = "switch-1", .slots = 9}));
     EXPECT_EQ(table_.limits(device_).slots, 9u);
     EXPECT_EQ(table_.limits(device_).slots_per_class, 1u);
     EXPECT_EQ(table_.limits(device_).gap_ns, 100'000'000);
@@ -91,16 +91,16 @@ TEST_F(DeviceTableTest, OwnLimitsReplaceTheDefaultsFieldByField) {
     settings_.device_slots = 6;
     settings_.device_class_slots = 3;
     settings_.device_rate = 2;
-    table_.configure(settings_);
+    table_.configure(at(0), settings_);
     EXPECT_EQ(table_.limits(device_).slots, 9u) << "its own stays";
     EXPECT_EQ(table_.limits(device_).slots_per_class, 3u) << "the default follows the settings";
     EXPECT_EQ(table_.limits(device_).gap_ns, 500'000'000);
 
-    ASSERT_TRUE(table_.set_limits(device_, {.name = "switch-1"}));
+    ASSERT_TRUE(table_.set_limits(at(0), device_, {.name = "switch-1"}));
     EXPECT_EQ(table_.limits(device_).slots, 6u) << "zeros mean the default";
     const std::uint32_t other = table_.find_or_add("switch-2");
-    ASSERT_TRUE(
-        table_.set_limits(other, {.name = "x", .rate = 1, .slots = 2, .slots_per_class = 2}));
+    ASSERT_TRUE(table_.set_limits(at(0), other,
+                                  {.name = "x", .rate = 1, .slots = 2, .slots_per_class = 2}));
     EXPECT_EQ(table_.limits(other).gap_ns, 1'000'000'000);
     EXPECT_EQ(table_.limits(other).tolerance_ns, 0) << "below 2 per second there is no burst";
 }
@@ -114,17 +114,39 @@ TEST_F(DeviceTableTest, CloseUntilKeepsEverybodyOut) {
     EXPECT_EQ(table_.rate_opens_at(device_), at(100)) << "the later time wins";
 }
 
-TEST_F(DeviceTableTest, QueuesExistOnlyWhileSomebodyWaits) {
-    EXPECT_FALSE(table_.has_waiters(device_));
-    table_.drop_empty_queue(device_);
-    table_.queue(device_).push({1, at(1), 7});
-    EXPECT_TRUE(table_.has_waiters(device_));
-    table_.drop_empty_queue(device_);
-    EXPECT_TRUE(table_.has_waiters(device_)) << "it was not empty";
-    EXPECT_EQ(table_.queue(device_).pop().task, 7u);
-    EXPECT_FALSE(table_.has_waiters(device_));
-    table_.drop_empty_queue(device_);
-    EXPECT_EQ(table_[device_].queue, model::kNoIndex);
+TEST_F(DeviceTableTest, AFasterRateShortensTheWaitOfTheSlowerOne) {
+    ASSERT_TRUE(table_.set_limits(at(0), device_, {.name = "switch-1", .rate = 0.001}));
+    table_.take_rate(device_, at(0));
+    EXPECT_NEAR(base::to_seconds(table_.rate_opens_at(device_) - at(0)), 1000, 1e-6);
+    ASSERT_TRUE(table_.set_limits(at(500), device_, {.name = "switch-1", .rate = 1}));
+    EXPECT_NEAR(base::to_seconds(table_.rate_opens_at(device_) - at(500)), 0.5, 1e-6);
+}
+
+TEST_F(DeviceTableTest, AFasterRateDoesNotOverruleADeviceThatAskedUsToWait) {
+    table_.close_until(device_, at(100));
+    ASSERT_TRUE(table_.set_limits(at(0), device_, {.name = "switch-1", .rate = 1}));
+    EXPECT_GE(table_.rate_opens_at(device_), at(100));
+    settings_.device_rate = 1000;
+    table_.configure(at(0), settings_);
+    EXPECT_GE(table_.rate_opens_at(device_), at(100));
+}
+
+TEST_F(DeviceTableTest, LinesExistOnlyWhileSomebodyWaits) {
+    const auto live = [](const Waiter&) { return true; };
+    EXPECT_FALSE(table_.has_line(device_));
+    table_.drop_empty_line(device_);
+    WaitLine& line = table_.line(device_).waiters;
+    line.push(line.group(0, 0), {1, 7, 1}, live);
+    table_.drop_empty_line(device_);
+    ASSERT_TRUE(table_.has_line(device_)) << "it was not empty";
+    EXPECT_EQ(line.first(line.group(0, 0), live).task, 7u);
+    line.take_first(line.group(0, 0));
+    table_.line(device_).on_wheel = 7;
+    table_.drop_empty_line(device_);
+    ASSERT_TRUE(table_.has_line(device_)) << "somebody waits for its rate";
+    table_.line(device_).on_wheel = model::kNoIndex;
+    table_.drop_empty_line(device_);
+    EXPECT_FALSE(table_.has_line(device_));
 }
 
 }  // namespace

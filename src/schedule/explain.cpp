@@ -11,10 +11,10 @@ std::string_view to_string(GateKind gate) {
 }
 
 std::string_view to_string(Place place) {
-    constexpr std::array<std::string_view, 13> kNames = {
-        "free",        "disabled",     "scheduled",    "waiting for needs", "ready",
-        "device rate", "device queue", "behind a run", "region queue",      "resource queue",
-        "running",     "ended",        "faulted"};
+    constexpr std::array<std::string_view, 12> kNames = {
+        "free",           "disabled",    "scheduled",    "waiting for needs",
+        "ready",          "device rate", "device queue", "region queue",
+        "resource queue", "running",     "ended",        "faulted"};
     return kNames[static_cast<std::size_t>(place)];
 }
 

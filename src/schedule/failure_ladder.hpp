@@ -29,7 +29,8 @@ struct FailureState {
     base::BootTime breaker_since;
     base::BootTime dead_letter_since;
     base::BootTime last_attempt;
-    Picohertz down_rate = 0;  // what its probes cost, while the breaker is not closed
+    bool half_open_told = false;  // an operator let it try; a probe by itself is not news
+    Picohertz down_rate = 0;      // what its probes cost, while the breaker is not closed
     PulseBreakerMemory pulse;
 };
 
@@ -56,6 +57,12 @@ inline constexpr std::uint32_t kDeadLetterAt = 5;
 
 // Takes in one failure (or interruption) and says when to ask again.
 LadderDecision next_attempt(FailureState& state, const LadderInput& input);
+
+// The state that was told last: that a probe of an open breaker runs is not told.
+inline model::BreakerState told_state(const FailureState& state) {
+    const bool quiet = state.breaker == model::BreakerState::kHalfOpen && !state.half_open_told;
+    return quiet ? model::BreakerState::kOpen : state.breaker;
+}
 
 // The probe of an open breaker starts.
 void begin_probe(FailureState& state, base::BootTime now);

@@ -31,7 +31,6 @@ struct Lease {
     std::uint32_t device = model::kNoIndex;
     bool counts_on_device = false;
     model::Trigger trigger = model::Trigger::kSchedule;
-    std::vector<std::uint32_t> followers;  // tasks of the same class and device, waiting behind
 };
 
 class LeaseTable {

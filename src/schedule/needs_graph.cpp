@@ -1,17 +1,35 @@
 #include "schedule/needs_graph.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/text.hpp"
 
 namespace pollux::schedule {
+
+base::Status cycle_error(const std::vector<std::string>& cycle) {
+    std::string text;
+    for (const std::string& key : cycle) text += base::quoted(key) + " needs ";
+    return base::config_error("task.needs",
+                              fmt::format("the needs form a cycle: {}{}: nothing in it "
+                                          "could ever start",
+                                          text, base::quoted(cycle.front())));
+}
 
 std::uint32_t NeedsGraph::add_node(std::uint32_t owner) {
     const std::uint32_t node = nodes_.allocate();
     nodes_[node] = Node{};
     nodes_[node].owner = owner;
+    return node;
+}
+
+std::uint32_t NeedsGraph::add_device_node(std::uint32_t device) {
+    const std::uint32_t node = add_node(model::kNoIndex);
+    nodes_[node].device = device;
     return node;
 }
 

@@ -13,11 +13,15 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "base/slab.hpp"
 #include "model/run.hpp"
 #include "model/task_spec.hpp"
 
 namespace pollux::schedule {
+
+// Names all of it: each key needs the next, the last needs the first.
+base::Status cycle_error(const std::vector<std::string>& cycle);
 
 enum class NodeState : std::uint8_t {
     kUnknown,  // a recurring parent that has not answered yet: not good, not failed
@@ -34,8 +38,9 @@ class NeedsGraph {
         model::WhenUnmet when_unmet = model::WhenUnmet::kHold;
     };
 
-    std::uint32_t add_node(std::uint32_t owner);  // owner: task index, or kNoIndex for a device
-    void remove_node(std::uint32_t node);         // its edges go too
+    std::uint32_t add_node(std::uint32_t owner);  // owner: task index
+    std::uint32_t add_device_node(std::uint32_t device);
+    void remove_node(std::uint32_t node);  // its edges go too
 
     // The path parent -> ... -> node that the new parents would close, or empty.
     std::vector<std::uint32_t> find_cycle(std::uint32_t node,
@@ -52,7 +57,9 @@ class NeedsGraph {
     }
 
     NodeState state(std::uint32_t node) const { return nodes_[node].state; }
+    // The task, or kNoIndex for a device.
     std::uint32_t owner(std::uint32_t node) const { return nodes_[node].owner; }
+    std::uint32_t device(std::uint32_t node) const { return nodes_[node].device; }
     std::uint32_t unmet_hold(std::uint32_t node) const { return nodes_[node].unmet_hold; }
     std::uint32_t unmet_slow(std::uint32_t node) const { return nodes_[node].unmet_slow; }
     bool has_hopeless_group(std::uint32_t node) const;  // every parent of a hold group is bad
@@ -71,6 +78,7 @@ class NeedsGraph {
     };
     struct Node {
         std::uint32_t owner = model::kNoIndex;
+        std::uint32_t device = model::kNoIndex;
         NodeState state = NodeState::kUnknown;
         std::uint32_t unmet_hold = 0;
         std::uint32_t unmet_slow = 0;

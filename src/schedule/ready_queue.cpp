@@ -26,6 +26,28 @@ void ReadyQueue::push(std::uint32_t task) {
     }
     ++lane.live;
     ++size_;
+    if (in_turn_) join_turn(slot.class_index, entry, slot.run_tier);
+}
+
+void ReadyQueue::enter_ring(std::size_t ring, std::uint16_t class_index) {
+    rings_[ring].push_back(class_index);
+    classes_[class_index].ring = static_cast<std::uint8_t>(ring);
+}
+
+void ReadyQueue::leave_ring(std::uint16_t class_index) {
+    std::uint8_t& ring = classes_[class_index].ring;
+    std::erase(rings_[ring], class_index);
+    ring = kNoRing;
+}
+
+// Somebody became ready while the turn goes on: its class takes part, in the ring of its best.
+void ReadyQueue::join_turn(std::uint16_t class_index, const Entry& entry, Tier tier) {
+    const std::uint8_t ring = classes_[class_index].ring;
+    if (ring == kBlockedRing) return;
+    const auto wanted = static_cast<std::uint8_t>(effective_tier(tier, entry.ready_since, now_));
+    if (ring != kNoRing && ring >= wanted) return;
+    if (ring != kNoRing) leave_ring(class_index);
+    enter_ring(wanted, class_index);
 }
 
 void ReadyQueue::note_left(std::uint32_t task) {
@@ -96,13 +118,13 @@ std::optional<ReadyQueue::Best> ReadyQueue::best_of(ClassQueue& queue) {
 
 void ReadyQueue::begin_turn(base::BootTime now) {
     now_ = now;
+    in_turn_ = true;
     for (auto& ring : rings_) ring.clear();
-    if (size_ == 0) return;
     for (std::size_t c = 0; c < classes_.size(); ++c) {
+        classes_[c].ring = kNoRing;
         const auto best = best_of(classes_[c]);
-        if (best)
-            rings_[static_cast<std::size_t>(best->effective)].push_back(
-                static_cast<std::uint16_t>(c));
+        if (!best) continue;
+        enter_ring(static_cast<std::size_t>(best->effective), static_cast<std::uint16_t>(c));
     }
     // Go on where the last turn ended: with the class itself while it has deficit left.
     for (std::size_t e = 0; e < rings_.size(); ++e) {
@@ -115,11 +137,12 @@ void ReadyQueue::begin_turn(base::BootTime now) {
     }
 }
 
+void ReadyQueue::end_turn() { in_turn_ = false; }
+
 std::optional<std::uint32_t> ReadyQueue::next() {
     for (std::size_t e = rings_.size(); e-- > 0;) {
         auto& ring = rings_[e];
         if (ring.empty()) continue;
-        current_ring_ = e;
         current_class_ = ring.front();
         ClassQueue& queue = classes_[current_class_];
         const auto best = best_of(queue);
@@ -133,7 +156,7 @@ std::optional<std::uint32_t> ReadyQueue::next() {
 void ReadyQueue::started() {
     ClassQueue& queue = classes_[current_class_];
     drop_head(queue.tiers[current_lane_]);
-    last_served_[current_ring_] = current_class_;
+    last_served_[queue.ring] = current_class_;
     if (queue.deficit == 0) queue.deficit = queue.weight;
     --queue.deficit;
     settle(queue.deficit == 0);
@@ -145,26 +168,21 @@ void ReadyQueue::parked() {
 }
 
 void ReadyQueue::class_blocked() {
+    leave_ring(current_class_);
     classes_[current_class_].deficit = 0;
-    rings_[current_ring_].pop_front();
+    classes_[current_class_].ring = kBlockedRing;
 }
 
 // Puts the class where its next task belongs: the same ring, at its end when its share is used up,
 // or the ring of a lower tier.
 void ReadyQueue::settle(bool requeue) {
     ClassQueue& queue = classes_[current_class_];
-    auto& ring = rings_[current_ring_];
     const auto best = best_of(queue);
-    if (best && static_cast<std::size_t>(best->effective) == current_ring_) {
-        if (requeue) {
-            ring.pop_front();
-            ring.push_back(current_class_);
-        }
-        return;
-    }
-    ring.pop_front();
+    const bool stays = best && static_cast<std::uint8_t>(best->effective) == queue.ring;
+    if (stays && !requeue) return;
+    leave_ring(current_class_);
     if (best) {
-        rings_[static_cast<std::size_t>(best->effective)].push_back(current_class_);
+        enter_ring(static_cast<std::size_t>(best->effective), current_class_);
     } else {
         queue.deficit = 0;
     }

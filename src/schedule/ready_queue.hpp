@@ -8,7 +8,7 @@
 //  2. An entry is live iff its task is ready under exactly that ticket (kept in wheel_tick, which a
 //     ready task does not need); dead ones are dropped when they come to the head.
 //  3. Within one turn time stands still, so effective tiers are computed once per class and again
-//     only for the class that was served.
+//     only for the class that was served. Who comes in during a turn takes part in it.
 #pragma once
 
 #include <array>
@@ -48,6 +48,7 @@ class ReadyQueue {
     // One turn of picking. next() names the task whose turn it is; the caller resolves it in one of
     // three ways before asking again.
     void begin_turn(base::BootTime now);
+    void end_turn();
     std::optional<std::uint32_t> next();
     void started();        // charged to its class; the entry is gone
     void parked();         // went to wait elsewhere; not charged
@@ -63,6 +64,9 @@ class ReadyQueue {
     std::size_t memory_bytes() const;
 
   private:
+    static constexpr std::uint8_t kNoRing = 0xFF;       // nothing ready
+    static constexpr std::uint8_t kBlockedRing = 0xFE;  // not again in this turn
+
     struct Entry {
         base::BootTime ready_since;
         std::uint32_t task;
@@ -81,6 +85,7 @@ class ReadyQueue {
         std::array<Lane, model::kTierCount> tiers;
         std::uint32_t weight = 1;
         std::uint32_t deficit = 0;
+        std::uint8_t ring = kNoRing;  // of the current turn
     };
     struct Best {
         model::Tier effective = model::Tier::kLow;
@@ -92,6 +97,9 @@ class ReadyQueue {
     bool is_live(const Entry& entry) const;
     std::optional<Best> best_of(ClassQueue& queue);
     void settle(bool requeue);
+    void enter_ring(std::size_t ring, std::uint16_t class_index);
+    void leave_ring(std::uint16_t class_index);
+    void join_turn(std::uint16_t class_index, const Entry& entry, model::Tier tier);
 
     TaskTable& tasks_;
     std::vector<ClassQueue> classes_;
@@ -100,11 +108,11 @@ class ReadyQueue {
     base::Duration aging_step_ = std::chrono::seconds(30);
 
     // State of the current turn.
+    bool in_turn_ = false;
     base::BootTime now_;
     std::array<std::deque<std::uint16_t>, model::kTierCount> rings_;
     std::array<std::uint16_t, model::kTierCount> last_served_{};
     std::uint16_t current_class_ = 0;
-    std::size_t current_ring_ = 0;
     std::size_t current_lane_ = 0;
 };
 

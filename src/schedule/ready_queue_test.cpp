@@ -222,7 +222,7 @@ TEST_F(ReadyQueueTest, PlaceInLine) {
 }
 
 // Its old entry is still there and looks alive again.
-TEST_F(ReadyQueueTest, DISABLED_WhoLeavesAndComesBackIsCountedOnce) {
+TEST_F(ReadyQueueTest, WhoLeavesAndComesBackIsCountedOnce) {
     const auto a = ready(0, Tier::kNormal, at(1));
     const auto b = ready(0, Tier::kNormal, at(2));
     leave(a);

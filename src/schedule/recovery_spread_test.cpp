@@ -85,7 +85,7 @@ TEST_P(RecoverySpread, NeverMoreThanOneFifthAboveSteady) {
 }
 
 // A bin that is more than full by chance must take room from its neighbours.
-TEST_P(RecoverySpread, DISABLED_NeitherWhenThePhasesWereUneven) {
+TEST_P(RecoverySpread, NeitherWhenThePhasesWereUneven) {
     auto tasks = fleet(GetParam().intervals, 3000, GetParam().downtime, Phases::kRandom);
     // What was planned already, and is kept, may be above that by chance.
     auto planned = tasks;

@@ -123,17 +123,33 @@ class SchedulerCore {
     void schedule_at(std::uint32_t task, base::BootTime due);
     void come_due(std::uint32_t task);
     void make_ready(std::uint32_t task);
-    void return_to_ready(std::uint32_t task);
     void park(std::uint32_t task, const Verdict& verdict);
-    void wait_in(WaitQueue& queue, std::uint32_t task, Place place);
-    void disable(std::uint32_t task);
     void fault(std::uint32_t task);
-    void wake_device(std::uint32_t device);
-    void wake_pool(WaitQueue& queue, Place place, std::int64_t room);
-    void wake_after_release(const Lease& lease);
-    void pass_on_wake(std::uint32_t task);
-    std::int64_t rank_of(const TaskSlot& slot) const;
     bool is_on_wheel(std::uint32_t task, std::uint32_t tick) const;
+    bool is_misplaced(std::uint32_t task) const;
+
+    // core_lines.cpp: waiting for a device, a region or a resource.
+    WaitLine& line_of(const TaskSlot& slot);
+    const WaitLine& line_of(const TaskSlot& slot) const;
+    std::uint16_t resource_of(const TaskSlot& slot) const;
+    bool is_waiting(const Waiter& waiter) const;
+    bool line_lets_pass(std::uint32_t task) const;
+    bool is_forgotten(std::uint32_t task) const;
+    void stand_in_line(std::uint32_t task, const Verdict& verdict);
+    void push_in_line(std::uint32_t task);
+    void rank_again(std::uint32_t task);
+    void leave_line(std::uint32_t task);
+    void was_dealt_with(std::uint32_t task);
+    void call(WaitLine& line, WaitLine::Group& group, std::uint32_t task);
+    void tend_line(WaitLine& line, std::uint32_t reserver);
+    void tend_region(std::uint16_t region);
+    void tend_resource(std::uint32_t resource);
+    void tend_pools();
+    void tend_device(std::uint32_t device);
+    void recheck_device(std::uint32_t device);
+    void tend_after_release(const Lease& lease);
+    void tend_everything();
+    std::int64_t rank_of(const TaskSlot& slot) const;
 
     // core_runs.cpp: start, finish, and what follows.
     void start(std::uint32_t task);
@@ -161,6 +177,7 @@ class SchedulerCore {
     void set_node_state(std::uint32_t node, NodeState state);
     void needs_changed(std::uint32_t task);
     void raise_parents(std::uint32_t task);
+    void inherit_urgency(std::uint32_t task);
     void update_node_of(std::uint32_t task);
     std::uint32_t node_of_task(std::uint32_t task);
     std::uint32_t node_of_device(std::uint32_t device);
@@ -171,7 +188,7 @@ class SchedulerCore {
     base::Status check_batch(std::vector<model::TaskSpec>& specs) const;
     base::Status check_against_fleet(const model::TaskSpec& spec,
                                      std::span<const std::string_view> batch) const;
-    base::Status check_cycles(const std::vector<model::TaskSpec>& specs) const;
+    std::vector<std::string> find_cycle(const std::vector<model::TaskSpec>& specs) const;
     std::uint32_t add_task(const model::TaskSpec& spec, std::uint16_t demand);
     void configure_task(std::uint32_t task, const model::TaskSpec& spec, std::uint16_t demand);
     void link_needs(std::uint32_t task, const model::TaskSpec& spec);
@@ -181,6 +198,7 @@ class SchedulerCore {
     void remove_task(std::uint32_t task);
     void on_device(const DeviceChanged& event);
     void on_settings(const SettingsChanged& event);
+    base::Status check_slots(const model::CoreSettings& wanted) const;
     void apply_settings();
     void enable(std::uint32_t task);
     void join_planner(std::uint32_t task);
@@ -189,7 +207,14 @@ class SchedulerCore {
     void reject(std::uint64_t correlation, base::Error error);
 
     // core_restore.cpp: state from the store.
+    struct RestorableTask {
+        model::TaskSpec spec;
+        const model::TaskRecord* record = nullptr;
+        std::uint16_t demand = 0;
+    };
     void on_restored(const TasksRestored& event);
+    base::Status check_row(model::TaskSpec& spec) const;
+    void drop_unstartable(std::uint64_t correlation, std::vector<RestorableTask>& rows);
     void restore(std::uint32_t task, const model::TaskRecord& record);
     void resume(const std::vector<std::uint32_t>& added);
     base::BootTime from_wall(base::WallTime wall) const;
@@ -251,6 +276,8 @@ class SchedulerCore {
     std::uint32_t audit_cursor_ = 0;
     bool solve_now_ = false;
     bool more_to_start_ = false;  // the last turn ended by its batch limit
+    std::uint32_t last_ticket_ = 0;
+    std::size_t in_lines_ = 0;  // tasks that wait for a device, a region or a resource
     bool was_infeasible_ = false;
     std::vector<std::uint32_t> ended_;
     std::vector<std::uint32_t> affected_;  // children whose needs turned, still to be looked at

@@ -19,8 +19,7 @@ enum class Place : std::uint8_t {
     kWaitsForNeeds,  // a parent completes or becomes healthy
     kReady,          // the picker's turn
     kDeviceRate,     // timing wheel: the device's rate budget refills
-    kDeviceQueue,    // a run on the device ends
-    kBehindRun,      // a run of the same class on the device ends
+    kDeviceQueue,    // a run on the device ends, or its rate opens
     kRegionQueue,    // the region gets credit
     kResourceQueue,  // a named resource is given back
     kRunning,        // the run finishes, or its lease ends
@@ -31,8 +30,7 @@ enum class Place : std::uint8_t {
 // Due, needs met, not running yet: it waits for its turn or for room.
 constexpr bool is_due_and_waiting(Place place) {
     return place == Place::kReady || place == Place::kDeviceRate || place == Place::kDeviceQueue ||
-           place == Place::kBehindRun || place == Place::kRegionQueue ||
-           place == Place::kResourceQueue;
+           place == Place::kRegionQueue || place == Place::kResourceQueue;
 }
 
 enum TaskFlag : std::uint16_t {
@@ -44,11 +42,18 @@ enum TaskFlag : std::uint16_t {
     kFlagPokePending = 1U << 5U,  // poked while running: due again as soon as that run ends
     kFlagDirty = 1U << 6U,        // a write-behind is already asked for
     kFlagFreshLogin = 1U << 7U,
-    kFlagSlow = 1U << 8U,   // a parent is down: ask at the slowest rate
-    kFlagWoken = 1U << 9U,  // taken from a wait queue: if it parks elsewhere, wake the next
-    kFlagReserves = 1U << 10U,
-    kFlagAnswered = 1U << 11U,  // at least one counted outcome
-    kFlagJoined = 1U << 12U,    // known to the interval planner
+    kFlagSlow = 1U << 8U,  // a parent is down: ask at the slowest rate
+    kFlagReserves = 1U << 9U,
+    kFlagAnswered = 1U << 10U,  // at least one counted outcome
+    kFlagJoined = 1U << 11U,    // known to the interval planner
+};
+
+// The wait line that a task stands in, or that it was called from while it is ready.
+enum LineOf : std::uint8_t {
+    kNoLine,
+    kLineOfDevice,
+    kLineOfRegion,
+    kLineOfResource,  // of the first resource in its demand; the others follow
 };
 
 struct TaskSlot {
@@ -62,7 +67,7 @@ struct TaskSlot {
     std::uint64_t digest = 0;
     std::uint32_t interval_ms = 0;  // decided last; what next_due was computed from
     std::uint32_t timing = 0;       // in the timing table: min, base, max, bound, timeout
-    std::uint32_t wheel_tick = 0;
+    std::uint32_t wheel_tick = 0;   // or its ticket, while it is ready or stands in a line
     std::uint32_t generation = 0;
     std::uint32_t device = model::kNoIndex;
     std::uint32_t failure = model::kNoIndex;
@@ -81,6 +86,7 @@ struct TaskSlot {
     model::CadenceKind cadence = model::CadenceKind::kFixed;
     model::FailureProfile profile = model::FailureProfile::kLadder;
     model::JobState job = model::JobState::kNotAJob;
+    std::uint8_t line = kNoLine;
 
     bool has(TaskFlag flag) const { return (flags & flag) != 0; }
     void set(TaskFlag flag, bool on) {

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace pollux::schedule {
+namespace {
+
+constexpr std::uint32_t kLongestMs = 0xFFFFFFFE;
+
+}  // namespace
 
 std::uint32_t TimingTable::acquire(const Timing& timing) {
     const auto found = index_.find(timing);
@@ -47,7 +52,9 @@ void TimingTable::apply_bound(Entry& entry) const {
         entry.bound_ms = of_class;
     } else {
         const bool slow = timing.base_ms > default_ms_ / 2;
-        entry.bound_ms = slow ? timing.base_ms * 2 : default_ms_;
+        const std::uint32_t twice =
+            timing.base_ms > kLongestMs / 2 ? kLongestMs : timing.base_ms * 2;
+        entry.bound_ms = slow ? twice : default_ms_;
     }
 }
 

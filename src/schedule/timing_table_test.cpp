@@ -66,7 +66,7 @@ TEST(TimingTable, NewBoundsHoldForWhatIsInUse) {
 }
 
 // The longest base that may be configured is 31 days: twice that does not fit into 32 bits.
-TEST(TimingTable, DISABLED_TheBoundOfAVeryLongBaseIsNotShorterThanTheBase) {
+TEST(TimingTable, TheBoundOfAVeryLongBaseIsNotShorterThanTheBase) {
     TimingTable table;
     const std::uint32_t month = 31U * 24 * 3600 * 1000;
     EXPECT_GE(table.bound_ms(table.acquire(timing(month))), month);

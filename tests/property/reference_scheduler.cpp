@@ -199,6 +199,16 @@ void ReferenceScheduler::edit(std::int64_t now, RefTask& task, const model::Task
     task.spec = spec;
     task.enabled = spec.enabled;
     task.run_tier = spec.tier;
+    if (task.once()) {
+        for (const RefTask& child : tasks_) {
+            const bool waits = child.once() && child.place != RefPlace::kEnded;
+            if (waits && needs(child, spec.key)) {
+                task.spec.tier = std::max(task.spec.tier, child.spec.tier);
+            }
+        }
+        task.run_tier = task.spec.tier;
+        raise_parents(task);
+    }
     if (!task.enabled) {
         if (task.place != RefPlace::kRunning) task.place = RefPlace::kDisabled;
         return;
@@ -230,13 +240,11 @@ void ReferenceScheduler::raise_parents(const RefTask& task) {
     }
 }
 
-bool ReferenceScheduler::needed_by_others(const std::string& key) const {
-    for (const RefTask& task : tasks_) {
-        for (std::size_t g = 0; g < task.spec.needs.size(); ++g) {
-            if (task.done_groups.contains(g)) continue;
-            for (const auto& parent : task.spec.needs[g].any_of) {
-                if (parent.kind == model::ParentKind::kTask && parent.name == key) return true;
-            }
+bool ReferenceScheduler::needs(const RefTask& child, const std::string& key) const {
+    for (std::size_t g = 0; g < child.spec.needs.size(); ++g) {
+        if (child.done_groups.contains(g)) continue;
+        for (const auto& parent : child.spec.needs[g].any_of) {
+            if (parent.kind == model::ParentKind::kTask && parent.name == key) return true;
         }
     }
     return false;
@@ -244,8 +252,9 @@ bool ReferenceScheduler::needed_by_others(const std::string& key) const {
 
 void ReferenceScheduler::remove(std::int64_t now, const std::string& key) {
     RefTask* task = get(key);
-    const bool refused =
-        task == nullptr || (needed_by_others(key) && task->job != JobState::kCompleted);
+    const bool is_needed =
+        std::ranges::any_of(tasks_, [&](const RefTask& child) { return needs(child, key); });
+    const bool refused = task == nullptr || (is_needed && task->job != JobState::kCompleted);
     if (refused) {
         ++counts_.rejected;
         return;

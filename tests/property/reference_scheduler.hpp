@@ -124,7 +124,7 @@ class ReferenceScheduler {
     const RefTask* find(const std::string& key) const;
     const std::vector<RefTask>& tasks() const { return tasks_; }
     const RefCounts& counts() const { return counts_; }
-    bool needed_by_others(const std::string& key) const;
+    bool needs(const RefTask& child, const std::string& key) const;
     std::size_t running() const;
     const std::vector<std::string>& disagreements() const { return disagreements_; }
 

@@ -20,20 +20,6 @@ using namespace std::chrono_literals;
 constexpr base::Instant kStart{base::BootTime{1'000'000'000'000},
                                base::WallTime{1'700'000'000'000'000}};
 constexpr int kMostStepsAtOnce = 100;
-// Turn on together with CoreDefects.ThePlanLeavesOutATaskThatWaitsForItsRegion.
-constexpr bool kPlanListsAllWaiters = false;
-// Turn on together with CoreDefects.ThePlanShowsATaskTwice.
-constexpr bool kPlanListsTasksOnce = false;
-// Turn on together with CoreDefects.EditingAReadyTaskEndsTheProcess.
-constexpr bool kReadyTasksMayBeEdited = false;
-// Turn on together with CoreDefects.ATaskThatComesBackAtOnceEndsTheProcess: two things at once.
-constexpr bool kPlacesMayBeReused = false;
-// Turn on together with CoreDefects.ATaskWokenDuringATurnWaitsForTheNextSecond.
-constexpr bool kWokenTasksAreServedAtOnce = false;
-// Turn on together with CoreDefects.TheSweepAlarmsWhenARunEndsOnABusyDevice.
-constexpr bool kTheSweepIsQuiet = false;
-// Turn on together with CoreDefects.APokeMovesADueTaskLater.
-constexpr bool kDueTasksMayBePoked = false;
 constexpr std::array<std::string_view, 2> kParents = {"p0", "p1"};
 
 RefPlace simplified(Place place) {
@@ -83,11 +69,10 @@ void SchedulerModel::complain(const std::string& text) {
 }
 
 void SchedulerModel::apply(const ModelCommand& command) {
-    if (!agrees() || was_repaired()) return;
+    if (!agrees()) return;
     const auto wait = std::chrono::milliseconds(command.wait_ms % 4 == 0 ? command.wait_ms / 4 : 0);
     now_.boot += wait;
     now_.wall += wait;
-    if (!kPlacesMayBeReused) now_.boot += std::chrono::milliseconds(1);
     act(command);
     settle();
 }
@@ -116,8 +101,6 @@ void SchedulerModel::act(const ModelCommand& command) {
         case 14: {
             const model::TaskHandle task = core_.find(key);
             if (!core_.is_live(task)) break;
-            const bool due = core_.slot(task).next_due <= now_.boot;
-            if (due && !kDueTasksMayBePoked) break;
             events_.push_back(schedule::Poked{task});
             reference_.poke(now, key);
             break;
@@ -195,10 +178,6 @@ void SchedulerModel::add_needs(model::TaskSpec& spec, std::size_t index,
 void SchedulerModel::upsert(const ModelCommand& command) {
     const std::size_t index = command.who % options_.names;
     model::TaskSpec spec = spec_for(index, command);
-    const RefTask* known = reference_.find(spec.key);
-    if (!kReadyTasksMayBeEdited && known != nullptr && known->place == RefPlace::kReady) return;
-    // An edit forgets the tier that a job inherited from its children.
-    if (known != nullptr && known->once() && reference_.needed_by_others(spec.key)) return;
     events_.push_back(schedule::TasksUpserted{
         std::make_shared<const std::vector<model::TaskSpec>>(std::vector{spec})});
     reference_.upsert(now_.boot.ns, {spec});
@@ -306,7 +285,7 @@ void SchedulerModel::adopt_drawn_times() {
 }
 
 void SchedulerModel::step() {
-    if (!kWokenTasksAreServedAtOnce) reference_.excuse(parked_tasks());
+    reference_.excuse(parked_tasks());
     commands_.clear();
     core_.step(now_, events_, commands_);
     events_.clear();
@@ -318,7 +297,6 @@ void SchedulerModel::step() {
     for (const auto& cancel : commands_.cancels) {
         std::erase_if(open_, [&](const auto& run) { return run.second.run == cancel.run; });
     }
-    if (was_repaired()) return;
     for (const auto& start : commands_.starts) {
         const std::string key = core_.key(start.task);
         reference_.start(now, key, start.run, start.due.ns);
@@ -335,12 +313,7 @@ void SchedulerModel::settle() {
         compare();
         if (++steps > kMostStepsAtOnce) complain("the core asks to be stepped again and again");
     } while (agrees() && commands_.wake_at <= now_.boot);
-    for (int extra = 0; !kWokenTasksAreServedAtOnce && extra < 20 && agrees(); ++extra) {
-        if (was_repaired() || !has_overlooked_task()) break;
-        step();
-        compare();
-    }
-    if (!agrees() || was_repaired()) return;
+    if (!agrees()) return;
     for (const RefTask& task : reference_.tasks()) check_explanation(task);
     const auto left = reference_.startable(now_.boot.ns);
     if (!left.empty()) {
@@ -354,32 +327,20 @@ void SchedulerModel::settle() {
     }
 }
 
-// Tasks in a wait queue: they may come back in a turn that has begun without their class.
+// Tasks in a line, or called from one: they come in the order of their line.
 std::set<std::string> SchedulerModel::parked_tasks() const {
     std::set<std::string> keys;
     for (std::uint32_t i = 0; i < core_.capacity(); ++i) {
         const model::TaskHandle task = core_.handle_at(i);
         const Place place = core_.slot(task).place;
-        const bool woken = place == Place::kReady && core_.slot(task).has(schedule::kFlagWoken);
+        const bool woken = place == Place::kReady && core_.slot(task).line != schedule::kNoLine;
         const bool parked = schedule::is_due_and_waiting(place) && place != Place::kReady;
         if (woken || parked) keys.insert(core_.key(task));
     }
     return keys;
 }
 
-bool SchedulerModel::has_overlooked_task() const {
-    return std::ranges::any_of(parked_tasks(), [&](const std::string& key) {
-        return core_.slot(core_.find(key)).place == Place::kReady;
-    });
-}
-
-// The sweep moved a task that was where it should be: the story cannot go on from there.
-bool SchedulerModel::was_repaired() const {
-    return !kTheSweepIsQuiet && core_.stats().sweep_repairs > 0;
-}
-
 void SchedulerModel::compare() {
-    if (was_repaired()) return;
     for (const std::string& text : reference_.disagreements()) complain(text);
     if (core_.size() != reference_.tasks().size()) complain("a task is missing or left over");
     for (const RefTask& task : reference_.tasks()) compare_task(task);
@@ -387,7 +348,7 @@ void SchedulerModel::compare() {
     compare_counts();
     compare_plan();
     compare_snapshot();
-    if (kTheSweepIsQuiet && core_.audit(0, core_.capacity()) != 0) {
+    if (core_.audit(0, core_.capacity()) != 0) {
         complain("the sweep had to repair something");
     }
 }
@@ -444,16 +405,14 @@ void SchedulerModel::compare_plan() {
         complain("the plan is not sorted");
     std::vector<std::pair<std::int64_t, std::string>> wanted;
     for (const RefTask& task : reference_.tasks()) {
-        const bool waits = task.place == RefPlace::kReady &&
-                           (kPlanListsAllWaiters || core_.ready() + core_.in_flight() > 0);
-        if (waits || task.place == RefPlace::kScheduled)
+        if (task.place == RefPlace::kReady || task.place == RefPlace::kScheduled) {
             wanted.emplace_back(task.next_due, task.spec.key);
+        }
     }
     std::vector<std::pair<std::int64_t, std::string>> got;
     for (const auto& entry : plan) got.emplace_back(entry.due.ns, core_.key(entry.task));
     std::ranges::sort(got);
     std::ranges::sort(wanted);
-    if (!kPlanListsTasksOnce) got.erase(std::ranges::unique(got).begin(), got.end());
     if (got != wanted) {
         complain(fmt::format("the plan has {} entries, expected {}", got.size(), wanted.size()));
     }

@@ -74,8 +74,6 @@ class SchedulerModel {
     void step();
     void settle();
     std::set<std::string> parked_tasks() const;
-    bool has_overlooked_task() const;
-    bool was_repaired() const;
     void compare();
     void compare_task(const RefTask& task);
     void check_explanation(const RefTask& task);

@@ -120,9 +120,8 @@ RC_GTEST_PROP(SchedulerModel, TasksAgeWhileTheyWaitForTheirDevice, ()) {
     tell(options);
 }
 
-// All limits at once. For when CoreDefects.AWokenTaskOfAFullClassKeepsItsDeviceIdle and
-// CoreDefects.TheSweepAlarmsWhileADeviceWaitsForTheGlobalRate pass.
-RC_GTEST_PROP(SchedulerModel, DISABLED_EverythingIsScarce, ()) {
+// All limits at once.
+RC_GTEST_PROP(SchedulerModel, EverythingIsScarce, ()) {
     ModelOptions options;
     options.settings = three_classes();
     options.settings.global_rate = 4;
