@@ -150,7 +150,7 @@ TEST(OpsConductorDefect, ADifferentNumberOfWorkersTakesARestart) {
     EXPECT_EQ(driver.running(), 1U);
     settings.global_slots = 4;
     driver.change_settings(settings);
-    EXPECT_EQ(driver.running(), 4U);
+    ASSERT_EQ(driver.running(), 4U);
     settings.global_slots = 2;
     driver.change_settings(settings);
     for (const std::size_t left : {3U, 2U}) {

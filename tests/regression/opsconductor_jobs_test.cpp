@@ -46,12 +46,11 @@ TEST(JobSchedulerDefect, PrioritiesAreSortedBackwards) {
     CoreDriver driver(one_slot());
     driver.add(long_job("a::holds-slot"));
     driver.add(with_tier(job("a::low"), Tier::kLow));
-    driver.add(with_tier(job("a::critical"), Tier::kCritical));
-    driver.add(with_tier(job("a::normal"), Tier::kNormal));
+    driver.add(with_tier(job("b::critical"), Tier::kCritical));
+    driver.add(with_tier(job("b::normal"), Tier::kNormal));
     driver.add(with_tier(job("a::high"), Tier::kHigh));
-    driver.forget_starts();
     driver.finish("a::holds-slot");
-    for (const char* key : {"a::critical", "a::high", "a::normal", "a::low"}) {
+    for (const char* key : {"b::critical", "a::high", "b::normal", "a::low"}) {
         ASSERT_TRUE(driver.runs(key)) << key;
         driver.finish(key);
     }
@@ -78,15 +77,26 @@ TEST(JobSchedulerDefect, ALowPriorityStarves) {
 // Fairness between kinds of work was asked for and not made: a thousand of one kind were in front
 // of ten of another.
 TEST(JobSchedulerDefect, ALargeClassKeepsASmallOneWaiting) {
-    CoreDriver driver(one_slot());
-    driver.set_worker(CoreDriver::always({.after = 100ms}));
-    driver.add(job("a::first"));
-    driver.add_all(fleet("a", 1000, job("")));
-    driver.add_all(fleet("b", 10, job("")));
-    driver.run_for(2.4);
-    const auto keys = driver.started_keys();
-    EXPECT_EQ(std::ranges::count_if(keys, [](const auto& key) { return key.starts_with("b"); }),
-              10);
+    for (const std::uint32_t slots : {1U, 24U}) {  // one start a turn, all starts in one turn
+        auto settings = one_slot();
+        CoreDriver driver(settings);
+        driver.add(long_job("a::holds-slot"));
+        driver.add_all(fleet("a", 1000, job("")));
+        driver.add_all(fleet("b", 10, job("")));
+        driver.set_worker(CoreDriver::always({.after = 100ms}));
+        driver.forget_starts();
+        settings.global_slots = slots + 1;
+        driver.change_settings(settings);
+        driver.run_for(2.35 / slots);
+        const auto keys = driver.started_keys();
+        ASSERT_GE(keys.size(), 24U);
+        const auto of_b_among = [&](std::ptrdiff_t first) {
+            return std::ranges::count_if(keys.begin(), keys.begin() + first,
+                                         [](const auto& key) { return key.starts_with("b"); });
+        };
+        EXPECT_EQ(of_b_among(10), 5) << "turn by turn, with " << slots;
+        EXPECT_EQ(of_b_among(24), 10) << slots;
+    }
 }
 
 // How long a job had waited was counted from its creation, not from when it could have run: one

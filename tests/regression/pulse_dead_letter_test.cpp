@@ -104,7 +104,7 @@ TEST(PulseDefect, NobodyCanWorkOnDeadLetters) {
     }
     driver.operate(OperatorVerb::kRetryDeadLetter, "c::one");
     driver.run_for(0.01);
-    EXPECT_TRUE(driver.runs("c::one"));
+    ASSERT_TRUE(driver.runs("c::one"));
     driver.finish("c::one");
     EXPECT_EQ(driver.failure("c::one").dead_letter, DeadLetterReason::kNone);
     driver.operate(OperatorVerb::kRemoveDeadLetter, "c::two");
