@@ -13,6 +13,7 @@ namespace {
 using model::BreakerState;
 using model::FailureProfile;
 using model::Outcome;
+using schedule::OperatorVerb;
 using namespace std::chrono_literals;
 
 model::TaskSpec with_profile(model::TaskSpec spec, FailureProfile profile) {
@@ -200,6 +201,55 @@ TEST(PulseDefect, ARemovedTargetKeepsItsBreaker) {
     EXPECT_EQ(driver.failure("c::x").consecutive, 0U);
     EXPECT_EQ(driver.failure("c::x").breaker, BreakerState::kClosed);
     EXPECT_EQ(driver.failure("c::x").dead_letter, model::DeadLetterReason::kNone);
+}
+
+// An open breaker could be looked at but not reset. Here a person may ask for a probe now; it is
+// one more attempt of the same story, and a success ends that.
+TEST(PulseDefect, NobodyCanResetABreaker) {
+    CoreDriver driver(roomy_settings());
+    for (const char* key : {"c::one", "c::two"}) {
+        driver.add(fixed_task(key, 60s));
+        driver.fail(key, 3);
+    }
+    driver.fail("c::one", 1);
+    driver.operate(OperatorVerb::kResetBreaker, "c::one");
+    driver.run_for(0.01);
+    ASSERT_TRUE(driver.runs("c::one"));
+    EXPECT_EQ(driver.starts().back().trigger, model::Trigger::kProbe);
+    driver.finish("c::one", Outcome::kTransient);
+    EXPECT_EQ(driver.failure("c::one").consecutive, 5U);
+    EXPECT_EQ(driver.failure("c::one").breaker, BreakerState::kOpen);
+    driver.operate(OperatorVerb::kResetAllBreakers);
+    driver.run_for(2);
+    ASSERT_EQ(driver.running(), 2U);
+    driver.finish_all();
+    for (const char* key : {"c::one", "c::two"}) {
+        EXPECT_EQ(driver.failure(key).breaker, BreakerState::kClosed) << key;
+    }
+    EXPECT_TRUE(driver.rejections().empty());
+}
+
+// With the delays of Pulse a probe that fails trips the breaker again, 300 s after the fourth
+// failure. One that a person asked for does not: the delay does not grow.
+TEST(CoreDefects, DISABLED_AFailedProbeAfterAResetDoesNotTripThePulseBreaker) {
+    CoreDriver driver(roomy_settings());
+    driver.add(with_profile(fixed_task("c::x", 60s), FailureProfile::kPulse));
+    driver.fail("c::x", 3);
+    driver.operate(OperatorVerb::kResetBreaker, "c::x");
+    driver.fail("c::x", 1);
+    EXPECT_NEAR(driver.wait_s("c::x"), 300, 0.001);
+}
+
+// A restart forgot how far the delay had grown. Here the outage goes on where it was.
+TEST(PulseDefect, ARestartForgetsTheGrownDelay) {
+    CoreDriver driver(roomy_settings());
+    driver.add(with_profile(fixed_task("c::x", 60s), FailureProfile::kPulse));
+    driver.fail("c::x", 3);
+    const double due = driver.next_due_s("c::x");
+    driver.restart(5);
+    EXPECT_NEAR(driver.next_due_s("c::x"), due, 0.001);
+    driver.fail("c::x", 1);
+    EXPECT_NEAR(driver.wait_s("c::x"), 300, 0.001);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "model/failure.hpp"
 #include "tests/regression/core_driver.hpp"
@@ -168,6 +169,29 @@ TEST(PulseDefect, ARestartMakesTargetsLookOffline) {
         EXPECT_GE(driver.starts_of(key).size(), 3U);
         EXPECT_EQ(driver.failure(key).consecutive, 0U);
     }
+}
+
+// A node that had died was shown as it was last seen: online. Here the first failure says that it
+// is down, the next success that it is up, and nothing in between says anything.
+TEST(PulseDefect, ADeadNodeLooksOnline) {
+    CoreDriver driver(roomy_settings());
+    driver.add(fixed_task("c::x", 60s));
+    driver.finish("c::x");
+    std::vector<int> seen;
+    const auto note = [&] {
+        for (const auto& change : driver.commands().changes) {
+            if (change.kind == ChangeKind::kHealth) seen.push_back(change.to);
+        }
+    };
+    for (int i = 0; i < 8; ++i) {
+        driver.fail("c::x", 1);
+        note();
+        ASSERT_EQ(seen, std::vector<int>{0});
+    }
+    ASSERT_TRUE(driver.run_to_start("c::x"));
+    driver.finish("c::x");
+    note();
+    EXPECT_EQ(seen, (std::vector<int>{0, 1}));
 }
 
 // One cluster member that did not answer made the whole cluster look down. Here one good parent of
