@@ -163,7 +163,7 @@ TEST(JobSchedulerDefect, ARefusedStartUsesUpTheGlobalRate) {
     EXPECT_LE(keys.size(), 206U);
 }
 
-// What a run held was not given back on every way out.
+// And what leaked did not come back. Here slots and resources are given back on every way out.
 TEST(JobSchedulerDefect, SlotsLeak) {
     auto settings = roomy_settings({"a"});
     settings.global_slots = 3;
@@ -239,7 +239,7 @@ TEST(JobSchedulerDefect, ChildrenOfAFailedParentArePendingForEver) {
 
 // The needs were checked for cycles when work was created. Here also when it is edited, and all of
 // the cycle is named.
-TEST(JobSchedulerDefect, ACycleMadeByAnEditIsNotFound) {
+TEST(JobSchedulerDefect, CyclesAreLookedForOnlyAtCreation) {
     CoreDriver driver(roomy_settings());
     driver.set_worker(CoreDriver::always({}));
     driver.add(fixed_task("c::1", 10s));
