@@ -18,16 +18,6 @@ using schedule::OperatorVerb;
 using schedule::Place;
 using namespace std::chrono_literals;
 
-model::TaskSpec with_device(model::TaskSpec spec, std::string device) {
-    spec.device = std::move(device);
-    return spec;
-}
-
-model::TaskSpec with_tier(model::TaskSpec spec, Tier tier) {
-    spec.tier = tier;
-    return spec;
-}
-
 model::TaskSpec with_demand(model::TaskSpec spec, std::int64_t amount) {
     spec.demand = {{"lane", amount}};
     return spec;

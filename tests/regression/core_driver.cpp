@@ -1,6 +1,7 @@
 #include "tests/regression/core_driver.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/check.hpp"
@@ -13,6 +14,17 @@ using schedule::Event;
 constexpr base::Instant kStart{base::BootTime{3'600'000'000'000},
                                base::WallTime{1'700'000'000'000'000}};
 constexpr int kMaxStepsAtOneMoment = 10'000;
+
+schedule::RunFinished result_of(model::TaskHandle task, model::RunId run, const Reply& reply) {
+    schedule::RunFinished result;
+    result.task = task;
+    result.run = run;
+    result.outcome = reply.outcome;
+    result.has_digest = reply.digest.has_value();
+    result.digest = reply.digest.value_or(0);
+    result.retry_after = reply.retry_after;
+    return result;
+}
 
 }  // namespace
 
@@ -35,11 +47,50 @@ model::TaskSpec fixed_task(std::string key, base::Duration every) {
     return spec;
 }
 
+model::TaskSpec adaptive_task(std::string key, base::Duration min, base::Duration base,
+                              base::Duration max) {
+    model::TaskSpec spec;
+    spec.key = std::move(key);
+    spec.cadence = model::Cadence::adaptive(min, base, max);
+    return spec;
+}
+
 model::TaskSpec job(std::string key) {
     model::TaskSpec spec;
     spec.key = std::move(key);
     spec.cadence = model::Cadence::once();
     return spec;
+}
+
+model::TaskSpec long_job(std::string key) {
+    model::TaskSpec spec = job(std::move(key));
+    spec.timeout = std::chrono::hours(24);
+    return spec;
+}
+
+model::TaskSpec with_device(model::TaskSpec spec, std::string device) {
+    spec.device = std::move(device);
+    return spec;
+}
+
+model::TaskSpec with_tier(model::TaskSpec spec, model::Tier tier) {
+    spec.tier = tier;
+    return spec;
+}
+
+model::TaskSpec with_needs(model::TaskSpec spec, model::NeedGroup group) {
+    spec.needs.push_back(std::move(group));
+    return spec;
+}
+
+std::vector<model::TaskSpec> fleet(std::string_view class_name, int count,
+                                   const model::TaskSpec& like) {
+    std::vector<model::TaskSpec> specs;
+    for (int i = 0; i < count; ++i) {
+        specs.push_back(like);
+        specs.back().key = std::string(class_name) + "::" + std::to_string(i);
+    }
+    return specs;
 }
 
 model::NeedGroup needs_task(std::string key) {
@@ -58,6 +109,10 @@ CoreDriver::CoreDriver(model::CoreSettings settings)
     : start_(kStart),
       now_(kStart),
       core_(std::make_unique<schedule::SchedulerCore>(now_, epoch_, std::move(settings))) {}
+
+CoreDriver::Worker CoreDriver::always(Reply reply) {
+    return [reply](const std::string&, double) { return reply; };
+}
 
 double CoreDriver::second_of(base::BootTime time) const {
     return base::to_seconds(time - start_.boot);
@@ -93,14 +148,24 @@ void CoreDriver::remove(const std::string& key) {
 }
 
 void CoreDriver::finish(const std::string& key, model::Outcome outcome) {
+    finish(key, Reply{.outcome = outcome});
+}
+
+void CoreDriver::finish(const std::string& key, const Reply& reply) {
     const auto run = open_.find(key);
     POLLUX_CHECK_MSG(run != open_.end(), "the story finishes a run that was not started");
-    schedule::RunFinished result;
-    result.task = handle(key);
-    result.run = run->second;
-    result.outcome = outcome;
+    const schedule::RunFinished result = result_of(handle(key), run->second, reply);
     open_.erase(run);
     apply(result);
+}
+
+void CoreDriver::finish_all(model::Outcome outcome) {
+    std::vector<Event> events;
+    for (const auto& [key, run] : open_) {
+        events.emplace_back(result_of(handle(key), run, Reply{.outcome = outcome}));
+    }
+    open_.clear();
+    apply(std::move(events));
 }
 
 void CoreDriver::operate(schedule::OperatorVerb verb, const std::string& key) {
@@ -111,6 +176,10 @@ void CoreDriver::poke(const std::string& key) { apply(schedule::Poked{handle(key
 
 void CoreDriver::parent(const std::string& device, bool healthy) {
     apply(schedule::ParentChanged{device, healthy});
+}
+
+void CoreDriver::credit(const std::string& region, std::int64_t amount) {
+    apply(schedule::CreditChanged{region, amount});
 }
 
 void CoreDriver::change_settings(model::CoreSettings settings) {
@@ -138,6 +207,22 @@ void CoreDriver::run_until(double at_s) {
             owed_.erase(owed_.begin());
         }
         step(std::move(events));
+    }
+}
+
+bool CoreDriver::run_to_start(const std::string& key, double limit_s) {
+    constexpr double kTick = 0.001;
+    const double end = now_s() + limit_s;
+    while (!runs(key) && now_s() < end) {
+        run_until(std::min(end, std::max(next_due_s(key), now_s() + kTick)));
+    }
+    return runs(key);
+}
+
+void CoreDriver::fail(const std::string& key, int times, model::Outcome outcome) {
+    for (int i = 0; i < times; ++i) {
+        POLLUX_CHECK_MSG(run_to_start(key), "the story waits for a run that does not start");
+        finish(key, outcome);
     }
 }
 
@@ -173,14 +258,7 @@ void CoreDriver::take_start(const schedule::StartRun& start) {
     if (!worker_) return;
     const Reply reply = worker_(key, now_s());
     if (reply.lost) return;
-    Owed owed;
-    owed.key = key;
-    owed.result.task = start.task;
-    owed.result.run = start.run;
-    owed.result.outcome = reply.outcome;
-    owed.result.has_digest = reply.digest.has_value();
-    owed.result.digest = reply.digest.value_or(0);
-    owed.result.retry_after = reply.retry_after;
+    Owed owed{result_of(start.task, start.run, reply), key};
     owed_.emplace((now_.boot + reply.after).ns, std::move(owed));
 }
 
@@ -189,6 +267,29 @@ std::vector<LoggedStart> CoreDriver::starts_of(std::string_view key) const {
     std::ranges::copy_if(starts_, std::back_inserter(found),
                          [&](const LoggedStart& start) { return start.key == key; });
     return found;
+}
+
+std::vector<double> CoreDriver::start_times(std::string_view key) const {
+    std::vector<double> times;
+    for (const LoggedStart& start : starts_of(key)) times.push_back(start.at_s);
+    return times;
+}
+
+std::vector<double> CoreDriver::gaps(std::string_view key) const {
+    std::vector<double> times = start_times(key);
+    std::adjacent_difference(times.begin(), times.end(), times.begin());
+    if (!times.empty()) times.erase(times.begin());
+    return times;
+}
+
+std::size_t CoreDriver::most_starts_within(double window_s) const {
+    std::size_t most = 0;
+    std::size_t first = 0;
+    for (std::size_t last = 0; last < starts_.size(); ++last) {
+        while (starts_[last].at_s - starts_[first].at_s > window_s) ++first;
+        most = std::max(most, last - first + 1);
+    }
+    return most;
 }
 
 std::vector<std::string> CoreDriver::started_keys() const {
@@ -209,6 +310,14 @@ const schedule::TaskSlot& CoreDriver::slot(const std::string& key) const {
 
 schedule::FailureStory CoreDriver::failure(const std::string& key) const {
     return core_->failure(handle(key));
+}
+
+schedule::Freshness CoreDriver::freshness(const std::string& key) const {
+    return core_->freshness(handle(key), now_.boot);
+}
+
+schedule::Explanation CoreDriver::explain(const std::string& key) const {
+    return core_->explain(key).value();
 }
 
 double CoreDriver::next_due_s(const std::string& key) const {
