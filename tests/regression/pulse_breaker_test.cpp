@@ -231,7 +231,7 @@ TEST(PulseDefect, NobodyCanResetABreaker) {
 
 // With the delays of Pulse a probe that fails trips the breaker again, 300 s after the fourth
 // failure. One that a person asked for does not: the delay does not grow.
-TEST(CoreDefects, DISABLED_AFailedProbeAfterAResetDoesNotTripThePulseBreaker) {
+TEST(CoreDefects, AFailedProbeAfterAResetDoesNotTripThePulseBreaker) {
     CoreDriver driver(roomy_settings());
     driver.add(with_profile(fixed_task("c::x", 60s), FailureProfile::kPulse));
     driver.fail("c::x", 3);
