@@ -168,6 +168,29 @@ TEST(CommitLedger, FindsALostRowAndALostTask) {
     }
 }
 
+// The change was committed, but not the row that it belongs to.
+TEST(CommitLedger, FindsAChangeWithoutItsRow) {
+    CheckedEngine e;
+    e.add({recurring("a::x")});
+    e.finish(Outcome::kOk);
+    e.step();
+    const auto rows = e.newest_rows();
+    ASSERT_EQ(rows.size(), 1U);
+    e.pass(60);
+    e.jump(0.01);
+    e.tell_checker(e.result(Outcome::kTransient));
+    e.step({e.result(Outcome::kTransient)}, [](engine::Output& out) {
+        ASSERT_TRUE(out.batch && !out.batch->changes.empty());
+        out.batch->rows.clear();
+    });
+    e.step();
+    ASSERT_EQ(e.all_broken(), Rules{});
+    e.crash();
+    e.boot();
+    e.restore({{recurring("a::x"), rows.back()}});
+    EXPECT_EQ(e.all_broken(), Rules{Rule::kNotDurable});
+}
+
 TEST(CommitLedger, FindsATaskThatIsEnabledAgainByARestart) {
     CheckedEngine e;
     e.add({recurring("a::x")});
