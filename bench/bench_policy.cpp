@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <string>
 #include <thread>
@@ -104,6 +105,19 @@ class Judge {
             sum += results_.at({one, seed}).metrics.*field;
         }
         return sum / static_cast<double>(options_.seeds.size());
+    }
+
+    // Polls of a target that changes state every few minutes against those of one that stays up for
+    // hours, worst seed; 0 if a run had none of either, so that nothing measured is a goal missed.
+    double flappers_against_quiet(const Case& one) const {
+        double worst = std::numeric_limits<double>::infinity();
+        for (const std::uint64_t seed : options_.seeds) {
+            const WorldReport& report = results_.at({one, seed});
+            const bool both = report.flapper_polls_per_s > 0 && report.quiet_polls_per_s > 0;
+            worst =
+                std::min(worst, both ? report.flapper_polls_per_s / report.quiet_polls_per_s : 0.0);
+        }
+        return worst;
     }
 
     void goal(const std::string& what, double value, bool at_most, double limit,
@@ -218,14 +232,9 @@ void judge_bounds(Judge& judge, const Results& results) {
     judge.goal("most polls per second against the budget", overspent, true, 1, "x");
     judge.goal("violations of an invariant", violations, true, 0);
     for (const auto& [preset, least] : {std::pair{Preset::kBalanced, 1.0}, {Preset::kFresh, 2.0}}) {
-        double worst = 1e9;
-        for (const auto& [which, report] : results) {
-            if (!(which.first == optimal(Scenario::kD, preset))) continue;
-            worst = std::min(worst, report.flapper_polls_per_s / report.quiet_polls_per_s);
-        }
         judge.goal(fmt::format("{}: a flapping target is polled more often than a quiet one by",
                                to_string(preset)),
-                   worst, false, least, "x");
+                   judge.flappers_against_quiet(optimal(Scenario::kD, preset)), false, least, "x");
     }
 }
 

@@ -1,3 +1,4 @@
+// Starts and ends: who may run, when, and beside whom.
 #include "sim/invariants.hpp"
 
 #include <fmt/format.h>
@@ -7,176 +8,279 @@
 namespace pollux::sim {
 namespace {
 
-using schedule::Place;
+using model::BreakerState;
+using model::DeadLetterReason;
+using model::Trigger;
+using schedule::SchedulerCore;
+using namespace std::chrono_literals;
 
-constexpr std::size_t kTextsKept = 20;
-constexpr std::uint64_t kFullCheckEvery = 997;
-constexpr std::size_t kFewRuns = 64;
-constexpr double kRounding = 1e-6;
+constexpr std::uint64_t kFewestStepsToScan = 64;
+constexpr std::uint32_t kBreakerOpensAt = 3;
+constexpr std::uint32_t kDeadLetterAt = 5;
+constexpr base::Duration kLongestSleep = 1s;
+constexpr double kIntervalPlay = 0.94;    // what jitter and balancing may leave of an interval
+constexpr double kLadderPlay = 0.79;      // and of a delay after a failure
+constexpr base::Duration kFastMax = 15s;  // tasks this quick have a quicker ladder
+
+// The shortest wait after a failure, before jitter.
+double least_delay_s(std::uint32_t failures, bool permanent, bool fast) {
+    if (permanent) return 30;
+    if (fast) return 0.75;
+    return failures == 1 ? 5 : failures == 2 ? 10 : 20;
+}
+
+bool is_asked_for(Trigger trigger) {
+    return trigger == Trigger::kPoke || trigger == Trigger::kOperator;
+}
 
 }  // namespace
 
 Invariants::Invariants(const model::CoreSettings& settings) { settings_changed(settings); }
 
-void Invariants::settings_changed(const model::CoreSettings& settings) {
-    settings_ = settings;
-    burst_ = std::max(1.0, 0.5 * settings.global_rate);
-    tokens_ = std::min(tokens_, burst_);
-}
-
 void Invariants::new_process(std::uint32_t epoch, base::BootTime now) {
+    restarted_ = epoch_ > 0;
     epoch_ = epoch;
+    started_at_ = now;
+    limits_.reset(now);
+    commits_.new_process();
     open_.clear();
-    per_device_.clear();
-    tokens_ = burst_;
-    tokens_at_ = now;
-    batches_.clear();
+    seen_.clear();
+    parents_.clear();
+    asked_.clear();
+    answered_.clear();
+    // A completion that was not committed is forgotten: that job runs again.
+    std::erase_if(completed_,
+                  [&](const auto& key) { return !commits_.committed_as_completed(key); });
+    starts_ = finished_ = cancelled_ = stale_ = sweep_repairs_ = faulted_ = 0;
 }
 
-void Invariants::violated(base::BootTime now, const std::string& what) {
-    ++violations_;
-    if (texts_.size() < kTextsKept) {
-        texts_.push_back(fmt::format("at {:.3f} s: {}", static_cast<double>(now.ns) * 1e-9, what));
+void Invariants::configured(const model::TaskSpec& spec) {
+    const bool plain = spec.needs.empty() && spec.demand.empty() && spec.slots == 1;
+    if (plain && !facts_.contains(spec.key)) return;
+    facts_[spec.key] = {spec.demand, spec.needs, spec.slots};
+    ++facts_version_;
+}
+
+void Invariants::edited(const model::TaskSpec& spec) {
+    configured(spec);
+    commits_.configured(spec);
+    asked_.insert(spec.key);
+}
+
+void Invariants::operated(const std::string& key) {
+    commits_.operated(key);
+    asked_.insert(key);
+}
+
+void Invariants::operated_on_all() {
+    for (Seen& one : seen_) one.asked = true;
+}
+
+Invariants::Seen& Invariants::seen(model::TaskHandle task) {
+    if (seen_.size() <= task.index) seen_.resize(task.index + 1U);
+    Seen& own = seen_[task.index];
+    if (own.generation != task.generation) {
+        own = Seen{};
+        own.generation = task.generation;
+    }
+    return own;
+}
+
+const Invariants::Facts* Invariants::facts_of(Seen& own, const std::string& key) {
+    if (own.facts_version != facts_version_) {
+        const auto found = facts_.find(key);
+        own.facts = found == facts_.end() ? nullptr : &found->second;
+        own.facts_version = facts_version_;
+    }
+    return own.facts;
+}
+
+bool Invariants::needs_met(const Facts& facts) const {
+    return std::ranges::all_of(facts.needs, [&](const model::NeedGroup& group) {
+        if (group.when_unmet != model::WhenUnmet::kHold) return true;
+        return std::ranges::any_of(group.any_of, [&](const model::Parent& parent) {
+            if (parent.kind == model::ParentKind::kTask) return completed_.contains(parent.name);
+            const auto found = parents_.find(parent.name);
+            return found != parents_.end() && found->second;
+        });
+    });
+}
+
+// Neither sooner than its interval, nor sooner than its failures allow, unless somebody asked.
+void Invariants::check_turn(base::BootTime now, const SchedulerCore& core,
+                            const schedule::StartRun& start, const Seen& own) {
+    const auto& slot = core.slot(start.task);
+    const bool recurs = slot.recurring();
+    const bool routine = start.trigger == Trigger::kSchedule || start.trigger == Trigger::kConfirm;
+    if (recurs && routine && own.failures >= kBreakerOpensAt) {
+        violations_.add(now, Rule::kBreaker,
+                        fmt::format("{} started through an open breaker ({})", core.key(start.task),
+                                    to_string(start.trigger)));
+    }
+    if (!own.started || own.asked || is_asked_for(start.trigger)) return;
+    const schedule::Timing& timing = core.timing(start.task);
+    if (own.failed) {
+        const bool fast = recurs && std::chrono::milliseconds(timing.max_ms) <= kFastMax;
+        const double least_s = least_delay_s(own.failures, own.permanent && recurs, fast);
+        if (now - own.failed_at >= base::from_seconds(least_s * kLadderPlay)) return;
+        violations_.add(
+            now, Rule::kTooSoon,
+            fmt::format("{} was asked again {:.1f} s after failure {}", core.key(start.task),
+                        base::to_seconds(now - own.failed_at), own.failures));
+    } else if (recurs && start.trigger == Trigger::kSchedule) {
+        const base::Duration gap = start.due - own.last_due;
+        if (gap >= base::from_seconds(timing.min_ms * 1e-3 * kIntervalPlay)) return;
+        violations_.add(now, Rule::kTooSoon,
+                        fmt::format("{} was planned {:.1f} s after its last slot",
+                                    core.key(start.task), base::to_seconds(gap)));
     }
 }
 
-void Invariants::check_start(base::BootTime now, const engine::Engine& engine,
+void Invariants::check_start(base::BootTime now, const SchedulerCore& core,
                              const schedule::StartRun& start) {
-    const auto& core = engine.core();
     const std::string& key = core.key(start.task);
     const auto& slot = core.slot(start.task);
-    if (open_.contains(start.task.index)) violated(now, key + " has two runs in flight");
-    if (start.due > now) violated(now, key + " started before it was due");
-    if (start.run.epoch != epoch_) violated(now, key + " started under an old epoch");
-    const auto failure = core.failure(start.task);
-    const bool probing = failure.breaker == model::BreakerState::kHalfOpen;
-    if (failure.breaker == model::BreakerState::kOpen && !probing) {
-        violated(now, key + " started through an open breaker");
+    const auto must = [&](bool holds, Rule rule, const char* what) {
+        if (!holds) violations_.add(now, rule, key + what);
+    };
+    ++starts_;
+    Seen& own = seen(start.task);
+    if (!asked_.empty() && asked_.erase(key) > 0) own.asked = true;
+    must(start.due <= now, Rule::kBeforeDue, " started before it was due");
+    must(start.deadline > now, Rule::kDeadline, " has no time to answer");
+    must(start.run.epoch == epoch_, Rule::kEpoch, " started under an old epoch");
+    must(slot.has(schedule::kFlagEnabled), Rule::kDisabled, " started though disabled");
+    const Facts* facts = facts_of(own, key);
+    if (facts != nullptr)
+        must(needs_met(*facts), Rule::kNeeds, " started before its needs were met");
+    check_turn(now, core, start, own);
+    if (expects_bounds_) check_age(now, core, start.task);
+    own.started = true;
+    own.asked = false;
+    own.last_due = start.due;
+    Open open{start.task, start.run, {slot.device, slot.class_index, 1, {}}};
+    if (facts != nullptr) {
+        open.holds.slots = facts->slots;
+        open.holds.demand = facts->demand;
     }
-    if (slot.node != model::kNoIndex && core.needs().unmet_hold(slot.node) > 0) {
-        violated(now, key + " started before its needs were met");
+    const auto [run, first] = open_.try_emplace(start.task.index);
+    must(first, Rule::kTwoRuns, " has two runs in flight");
+    if (!first) limits_.give_back(run->second.holds);
+    run->second = std::move(open);
+    limits_.take(now, key, run->second.holds);
+}
+
+void Invariants::close_run(std::map<std::uint32_t, Open>::iterator run) {
+    limits_.give_back(run->second.holds);
+    open_.erase(run);
+}
+
+void Invariants::result_comes(base::BootTime now, const engine::Engine& engine,
+                              const schedule::RunFinished& result) {
+    const auto& core = engine.core();
+    const auto run = open_.find(result.task.index);
+    if (run == open_.end() || run->second.task != result.task || run->second.run != result.run) {
+        ++stale_;  // duplicated, late, or of a process that is gone
+        return;
     }
-    if (!slot.has(schedule::kFlagEnabled)) violated(now, key + " started though disabled");
-    const double passed = static_cast<double>((now - tokens_at_).count()) * 1e-9;
-    tokens_ = std::min(burst_, tokens_ + passed * settings_.global_rate) - 1;
-    tokens_at_ = now;
-    if (tokens_ < -kRounding) violated(now, "more starts than the global rate allows");
-    open_[start.task.index] = {start.run, slot.device, slot.class_index};
-    if (open_.size() > settings_.global_slots) violated(now, "more runs than slots");
-    if (slot.device == model::kNoIndex) return;
-    const std::uint32_t running = ++per_device_[slot.device];
-    if (running > core.devices().limits(slot.device).slots) {
-        violated(now, fmt::format("device of {} has {} runs at once", key, running));
-    }
-    if (open_.size() > kFewRuns) return;  // the walk below is for small worlds
-    const auto same = std::ranges::count_if(open_, [&](const auto& other) {
-        return other.second.device == slot.device && other.second.class_index == slot.class_index;
-    });
-    if (same > core.devices().limits(slot.device).slots_per_class) {
-        violated(now, fmt::format("device of {} has {} runs of one class at once", key, same));
+    close_run(run);
+    ++finished_;
+    if (result.outcome == model::Outcome::kInterrupted) return;
+    Seen& own = seen(result.task);
+    const bool success = model::is_success(result.outcome);
+    own.failures = success ? 0 : own.failures + 1;
+    own.failed = !success;
+    own.permanent = result.outcome == model::Outcome::kPermanent;
+    (success ? own.succeeded_at : own.failed_at) = now;
+    if (core.slot(result.task).recurring()) {
+        answered_.push_back(result.task);
+    } else if (success) {
+        completed_.insert(core.key(result.task));
     }
 }
 
-void Invariants::close_run(model::TaskHandle task) {
-    const auto found = open_.find(task.index);
-    if (found == open_.end()) return;
-    const auto device = per_device_.find(found->second.device);
-    if (device != per_device_.end() && --device->second == 0) per_device_.erase(device);
-    open_.erase(found);
+// The labels follow the answers: a success closes everything, failures open and set aside.
+void Invariants::check_labels(base::BootTime now, const SchedulerCore& core,
+                              model::TaskHandle task) {
+    if (!core.is_live(task)) return;
+    const auto& slot = core.slot(task);
+    const Seen& own = seen_[task.index];
+    if (own.failures == 0 && slot.failure == model::kNoIndex) return;
+    const auto story = core.failure(task);
+    const bool open = story.breaker != BreakerState::kClosed;
+    const bool dead = story.dead_letter != DeadLetterReason::kNone;
+    const bool right = own.failures == 0 ? !open && !dead && story.consecutive == 0
+                                         : story.consecutive >= own.failures &&
+                                               open == (story.consecutive >= kBreakerOpensAt) &&
+                                               (dead || story.consecutive < kDeadLetterAt);
+    if (right) return;
+    violations_.add(
+        now, Rule::kBreaker,
+        fmt::format("{} failed {} times, but the core says {}, breaker {}, dead letter {}",
+                    core.key(task), own.failures, story.consecutive, to_string(story.breaker),
+                    to_string(story.dead_letter)));
 }
 
-void Invariants::finished(model::TaskHandle task, model::RunId run) {
-    const auto found = open_.find(task.index);
-    if (found != open_.end() && found->second.run == run) close_run(task);
-}
-
-void Invariants::check_visible(base::BootTime now, const engine::TaskChange& change) {
-    if (!change.provisional && !committed_.contains(change.number)) {
-        violated(now, fmt::format("change {} was seen before its commit", change.number));
+void Invariants::check_counts(base::BootTime now, const SchedulerCore& core) {
+    const auto& stats = core.stats();
+    const bool counted = stats.started == starts_ && stats.finished == finished_ &&
+                         stats.expired + stats.cancelled == cancelled_ &&
+                         core.in_flight() == open_.size();
+    if (!counted) {
+        violations_.add(
+            now, Rule::kRunCounts,
+            fmt::format("the core counts {} starts, {} finished, {} expired, {} cancelled, "
+                        "{} in flight; seen were {}, {}, {} ended, {} open",
+                        stats.started, stats.finished, stats.expired, stats.cancelled,
+                        core.in_flight(), starts_, finished_, cancelled_, open_.size()));
     }
-    if (!change.provisional) {
-        if (change.number <= last_visible_) violated(now, "changes were seen out of order");
-        last_visible_ = change.number;
-        committed_.erase(change.number);
+    if (stats.stale_results != stale_) {
+        violations_.add(now, Rule::kStaleResult,
+                        fmt::format("{} results came too late, but {} were left out", stale_,
+                                    stats.stale_results));
     }
-}
-
-void Invariants::batch_committed(std::uint64_t sequence) {
-    for (const std::uint64_t number : batches_[sequence]) committed_.insert(number);
-    batches_.erase(sequence);
+    // Told once each, not after every step from then on.
+    stale_ = stats.stale_results;
+    starts_ = stats.started;
+    finished_ = stats.finished;
+    cancelled_ = stats.expired + stats.cancelled;
+    if (stats.sweep_repairs > sweep_repairs_) {
+        violations_.add(now, Rule::kSweep, "the sweep had to repair something");
+    }
+    if (stats.faulted_tasks > faulted_) {
+        violations_.add(now, Rule::kFaulted, "a decision about a task failed");
+    }
+    sweep_repairs_ = stats.sweep_repairs;
+    faulted_ = stats.faulted_tasks;
 }
 
 void Invariants::after_step(base::BootTime now, const engine::Engine& engine,
                             const engine::Output& out) {
-    ++steps_;
-    for (const auto& cancel : out.commands.cancels) finished(cancel.task, cancel.run);
-    for (const auto& start : out.commands.starts) check_start(now, engine, start);
-    for (const auto& change : out.visible) check_visible(now, change);
-    if (out.batch) {
-        auto& numbers = batches_[out.batch->sequence];
-        numbers.clear();
-        for (const auto& change : out.batch->changes) numbers.push_back(change.number);
-    }
     const auto& core = engine.core();
-    const auto& stats = core.stats();
-    const std::uint64_t ended = stats.finished + stats.expired + stats.cancelled;
-    if (stats.started != ended + core.in_flight()) {
-        violated(now, fmt::format("started {} but ended {} and {} in flight", stats.started, ended,
-                                  core.in_flight()));
+    for (const auto& cancel : out.commands.cancels) {
+        const auto run = open_.find(cancel.task.index);
+        if (run == open_.end() || run->second.run != cancel.run) continue;
+        close_run(run);
+        ++cancelled_;
     }
-    if (open_.size() != core.in_flight()) {
-        violated(now, fmt::format("{} runs are open, the core counts {}", open_.size(),
-                                  core.in_flight()));
+    for (const auto& start : out.commands.starts) check_start(now, core, start);
+    for (const auto task : answered_) check_labels(now, core, task);
+    answered_.clear();
+    commits_.shown(now, out.visible);
+    if (out.batch) commits_.batch_sent(*out.batch);
+    check_counts(now, core);
+    limits_.compare(now, core.admission());
+    if (out.wake_at - now > kLongestSleep) {
+        violations_.add(now, Rule::kNoWake, "the core would sleep for too long");
     }
-    if (stats.sweep_repairs > 0) violated(now, "the sweep had to repair something");
-    if (out.wake_at == base::BootTime::max()) violated(now, "nothing would ever wake the core");
-    if (steps_ % kFullCheckEvery == 0) full_check(now, engine);
-}
-
-void Invariants::full_check(base::BootTime now, const engine::Engine& engine) {
-    const auto& core = engine.core();
-    const auto plan = core.plan(now, core.size());
-    const bool ordered = std::ranges::is_sorted(plan, {}, &schedule::PlanEntry::due);
-    if (!ordered) violated(now, "the plan is not in order");
-    std::size_t planned = 0;
-    for (std::uint32_t i = 0; i < core.capacity(); ++i) {
-        if (!core.occupied(i)) continue;
-        const auto handle = core.handle_at(i);
-        const auto& slot = core.slot(handle);
-        if (slot.place == Place::kRunning && !open_.contains(i)) {
-            violated(now, core.key(handle) + " is running, but no run was started");
-        }
-        const bool waits = slot.place == Place::kScheduled || slot.place == Place::kReady ||
-                           slot.place == Place::kDeviceQueue || slot.place == Place::kDeviceRate ||
-                           slot.place == Place::kRegionQueue || slot.place == Place::kResourceQueue;
-        planned += waits ? 1 : 0;
-        if (slot.place == Place::kScheduled && slot.next_due + std::chrono::seconds(2) < now) {
-            violated(now, core.key(handle) + " overslept");
-        }
-        if (!slot.has(schedule::kFlagEnabled) && waits) {
-            violated(now, core.key(handle) + " is disabled, but waits to run");
-        }
+    if (restarted_) commits_.check_restored(now, core, asked_);
+    restarted_ = false;
+    if (steps_to_scan_ > 0) {
+        --steps_to_scan_;
+        return;
     }
-    if (planned != plan.size()) {
-        violated(now, fmt::format("{} tasks wait, but the plan shows {}", planned, plan.size()));
-    }
-}
-
-// Long after the faults stopped: everything that is watched is fresh again.
-void Invariants::quiet_check(base::BootTime now, const engine::Engine& engine) {
-    const auto& core = engine.core();
-    for (std::uint32_t i = 0; i < core.capacity(); ++i) {
-        if (!core.occupied(i)) continue;
-        const auto handle = core.handle_at(i);
-        const auto& slot = core.slot(handle);
-        if (!slot.recurring() || !slot.has(schedule::kFlagEnabled)) continue;
-        const auto fresh = core.freshness(handle, now);
-        if (slot.failure == model::kNoIndex && fresh.age > fresh.bound) {
-            violated(now, fmt::format("{} is {:.0f} s old long after the faults stopped ({})",
-                                      core.key(handle), base::to_seconds(fresh.age),
-                                      core.explain(core.key(handle))->verdict));
-        }
-    }
+    steps_to_scan_ = std::max<std::uint64_t>(kFewestStepsToScan, core.capacity());
+    full_check(now, engine);
 }
 
 }  // namespace pollux::sim

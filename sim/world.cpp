@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/siphash.hpp"
@@ -37,7 +38,12 @@ World::World(const WorldOptions& options)
     oracle_ = std::make_unique<BeliefOracle>(fleet_);
     polls_of_.assign(fleet_.size(), 0);
     bad_credentials_.assign(fleet_.size(), 0);
-    if (options.groups > 0) parent_down_.assign(fleet_.size() / options.groups + 1, 0);
+    if (options.groups > 0) {
+        parent_down_.assign(fleet_.size() / options.groups + 1, 0);
+        parent_up_since_s_.assign(parent_down_.size(), 0);
+    }
+    invariants_.expect_bounds(!options.faults.any());
+    invariants_.expect_restarts(options.persist);
     now_.wall = base::WallTime{kWallStart};
     const FaultOptions& f = options.faults;
     for (const double mean :
@@ -65,6 +71,8 @@ model::CoreSettings World::make_settings() const {
     sim.preset = options_.preset;
     model::ClassSettings job;
     job.name = "job";
+    job.rate = 5;
+    job.slots = 3;
     settings.classes = {sim, job};
     settings.resources = {{"lane", 3}};
     return settings;
@@ -103,6 +111,7 @@ void World::boot() {
     if (epoch_ == 1) {
         auto specs = std::make_shared<std::vector<model::TaskSpec>>();
         for (std::size_t i = 0; i < fleet_.size(); ++i) specs->push_back(make_spec(i));
+        for (const auto& spec : *specs) invariants_.configured(spec);
         if (options_.persist) {
             for (const auto& spec : *specs) store_.put_spec(spec);
         }
@@ -114,8 +123,7 @@ void World::boot() {
         recent_starts_.clear();
     }
     for (std::size_t group = 0; group < parent_down_.size(); ++group) {
-        events_.push_back(
-            schedule::ParentChanged{fmt::format("switch-{}", group), parent_down_[group] == 0});
+        report_parent(static_cast<std::uint32_t>(group), parent_down_[group] == 0);
     }
     wake_at_ = now_.boot;
     target_by_index_.clear();
@@ -202,7 +210,7 @@ schedule::RunFinished World::poll(const Flight& flight) {
     }
     const Sight sight = observer_->on_poll(flight.target, fleet_[flight.target], now);
     ++polls_;
-    ++polls_of_[flight.target];
+    if (now >= options_.warmup_hours * 3600) ++polls_of_[flight.target];
     result.outcome = sight.ok ? model::Outcome::kOk : model::Outcome::kTransient;
     result.has_digest = true;
     result.digest = sight.digest;
@@ -227,7 +235,7 @@ void World::take_results() {
         } else {
             result = poll(flight);
         }
-        if (options_.check_invariants) invariants_.finished(flight.task, flight.run);
+        if (options_.check_invariants) invariants_.result_comes(now_.boot, *engine_, result);
         events_.push_back(result);
     }
 }
@@ -247,8 +255,9 @@ void World::step() {
     }
     if (!options_.persist) {
         if (out_.batch) answers_.push_back({out_.batch->sequence, true});
-        if (out_.batch && options_.check_invariants)
-            invariants_.batch_committed(out_.batch->sequence);
+        if (out_.batch && options_.check_invariants) {
+            invariants_.batch_committed(now_.boot, out_.batch->sequence);
+        }
     } else if (out_.batch) {
         const double took = 0.002 + 0.02 * faults_.uniform();
         store_.begin(*out_.batch, now_.boot.ns + to_ns(took),
@@ -299,8 +308,10 @@ void World::advance_to(double simulated_s) {
         take_results();
         if (down_until_s_) continue;
         if (const auto answer = store_.finish(now_.boot.ns)) {
-            if (answer->committed && options_.check_invariants) {
-                invariants_.batch_committed(answer->sequence);
+            if (answer->committed) {
+                invariants_.batch_committed(now_.boot, answer->sequence);
+            } else {
+                invariants_.batch_failed(now_.boot);
             }
             answers_.push_back(*answer);
         }
@@ -317,18 +328,60 @@ WorldReport World::run(const std::function<bool(const Progress&)>& keep_going) {
     if (options_.check_invariants && engine_ && !down_until_s_) {
         invariants_.full_check(now_.boot, *engine_);
         const bool calm = options_.faults.until_s > 0 && options_.faults.until_s + 1800 < now_s();
-        if (calm) invariants_.quiet_check(now_.boot, *engine_);
+        if (calm) {
+            invariants_.calm_check(now_.boot, *engine_,
+                                   [&](const std::string& key) { return is_broken(key); });
+        }
     }
     return report();
 }
 
+// Whether a task has a reason to fail now, or had one until just now.
+bool World::is_broken(const std::string& key) const {
+    constexpr double kRecently = 600;  // s: probes come at least every five minutes
+    const std::uint32_t target = target_of(key);
+    if (target == kNoTarget) return false;
+    if (bad_credentials_[target] != 0) return true;
+    if (options_.groups > 0) {
+        const std::uint32_t group = target / options_.groups;
+        if (parent_down_[group] > 0 || parent_up_since_s_[group] > now_s() - kRecently) return true;
+    }
+    ChangeProcess process = fleet_[target];
+    const bool flips = process.parameters().kind == ChangeKind::kUpDown;
+    if (!flips) return false;
+    double last_s = 0;
+    process.consume_until(now_s(), [&](const ChangeEvent& event) { last_s = event.at_s; });
+    return process.down() || last_s > now_s() - kRecently;
+}
+
+// Polls per second and target, after the warm-up, of the up/down targets with such a mean time up.
+double World::polls_per_target_s(double shortest_up_s, double longest_up_s) const {
+    const double measured_s = now_s() - options_.warmup_hours * 3600;
+    std::uint64_t polls = 0;
+    std::size_t targets = 0;
+    for (std::size_t i = 0; i < fleet_.size(); ++i) {
+        const ChangeParameters& p = fleet_[i].parameters();
+        if (p.kind != ChangeKind::kUpDown) continue;
+        if (p.mean_calm_s <= shortest_up_s || p.mean_calm_s >= longest_up_s) continue;
+        polls += polls_of_[i];
+        ++targets;
+    }
+    if (targets == 0 || measured_s <= 0) return 0;
+    return static_cast<double>(polls) / (static_cast<double>(targets) * measured_s);
+}
+
 WorldReport World::report() const {
+    constexpr double kFlapsWithin = 1000;
+    constexpr double kQuietFor = 10'000;
     WorldReport report;
+    report.flapper_polls_per_s = polls_per_target_s(0, kFlapsWithin);
+    report.quiet_polls_per_s =
+        polls_per_target_s(kQuietFor, std::numeric_limits<double>::infinity());
     report.metrics = observer_->metrics(now_s());
     report.base_s = base_s_;
     report.bound_s = base_s_ > 30 ? 2 * base_s_ : 60;
-    report.violations = invariants_.violations();
-    report.violation_texts = invariants_.first_ones();
+    report.violations = violations().total();
+    report.violation_texts = violations().texts();
     report.log_hash = log_hash_;
     report.restarts = restarts_;
     report.starts = starts_;

@@ -39,8 +39,8 @@ struct WorldReport {
     std::uint64_t starts = 0;
     double largest_10s_ratio = 0;  // most starts in 10 s after a restart, against the steady rate
     double latest_start_lag_s = 0;
-    double flapper_polls_per_s = 0;  // targets that change state every few minutes ...
-    double quiet_polls_per_s = 0;    // ... against those that were never seen to change
+    double flapper_polls_per_s = 0;  // and target: those that change state every few minutes ...
+    double quiet_polls_per_s = 0;    // ... against those that stay up for hours; 0: there are none
     bool budget_infeasible = false;
 };
 
@@ -75,6 +75,7 @@ class World {
     void advance_to(double simulated_s);
     WorldReport report() const;
     const engine::Engine& engine() const { return *engine_; }
+    const Violations& violations() const { return invariants_.violations(); }
     double now_s() const { return static_cast<double>(now_.boot.ns) * 1e-9; }
     double end_s() const { return end_s_; }
     std::uint64_t polls() const { return polls_; }
@@ -110,6 +111,9 @@ class World {
     void operator_acts();
     void edit_some_task();
     void parent_outage();
+    void report_parent(std::uint32_t group, bool healthy);
+    bool is_broken(const std::string& key) const;
+    double polls_per_target_s(double shortest_up_s, double longest_up_s) const;
     void note_start(const schedule::StartRun& start);
     void hash_step();
     std::uint32_t target_of(const std::string& key) const;
@@ -143,11 +147,13 @@ class World {
     std::vector<double> next_happening_s_;
     std::map<std::string, model::TaskSpec> jobs_;
     std::uint64_t job_number_ = 0;
+    std::uint64_t spec_version_ = 0;
     std::vector<std::uint32_t> parent_down_;  // group -> outages under way
+    std::vector<double> parent_up_since_s_;   // by group
     std::vector<std::uint8_t> bad_credentials_;
     std::vector<std::pair<double, std::uint32_t>> outage_ends_;
     std::vector<std::uint32_t> target_by_index_;
-    std::vector<std::uint32_t> polls_of_;
+    std::vector<std::uint32_t> polls_of_;  // after the warm-up
     std::deque<std::int64_t> recent_starts_;
     double watch_starts_until_s_ = 0;
     std::uint64_t polls_ = 0;

@@ -33,9 +33,9 @@ void World::world_events() {
         if (!is_past(outage_ends_[i].first)) continue;
         const std::uint32_t group = outage_ends_[i].second;
         outage_ends_.erase(outage_ends_.begin() + static_cast<std::ptrdiff_t>(i--));
-        if (--parent_down_[group] == 0 && !down_until_s_) {
-            events_.push_back(schedule::ParentChanged{fmt::format("switch-{}", group), true});
-        }
+        if (--parent_down_[group] > 0) continue;
+        parent_up_since_s_[group] = now_s();
+        if (!down_until_s_) report_parent(group, true);
     }
     for (std::size_t kind = 0; kind < next_happening_s_.size(); ++kind) {
         if (next_happening_s_[kind] < kNeverHappens && is_past(next_happening_s_[kind]))
@@ -60,7 +60,9 @@ void World::happen(std::size_t kind) {
         }
         case kOutage: parent_outage(); break;
         case kPoke: {
-            const auto task = engine_->core().find(fmt::format("sim::device-{}", some()));
+            const std::string key = fmt::format("sim::device-{}", some());
+            const auto task = engine_->core().find(key);
+            invariants_.poked(key);
             events_.push_back(schedule::Poked{task, schedule::PokeReason::kTrap});
             break;
         }
@@ -70,6 +72,7 @@ void World::happen(std::size_t kind) {
         default: {
             const bool on = settings_.mode == model::AdaptiveMode::kOn;
             settings_.mode = on ? model::AdaptiveMode::kOff : model::AdaptiveMode::kOn;
+            invariants_.settings_changed(settings_);
             events_.push_back(
                 schedule::SettingsChanged{std::make_shared<const model::CoreSettings>(settings_)});
             break;
@@ -82,9 +85,13 @@ void World::parent_outage() {
     const auto group = static_cast<std::uint32_t>(faults_.u64() % parent_down_.size());
     outage_ends_.emplace_back(now_s() + faults_.exponential(options_.faults.parent_outage_s),
                               group);
-    if (parent_down_[group]++ == 0) {
-        events_.push_back(schedule::ParentChanged{fmt::format("switch-{}", group), false});
-    }
+    if (parent_down_[group]++ == 0) report_parent(group, false);
+}
+
+void World::report_parent(std::uint32_t group, bool healthy) {
+    const std::string name = fmt::format("switch-{}", group);
+    invariants_.parent_reported(name, healthy);
+    events_.push_back(schedule::ParentChanged{name, healthy});
 }
 
 void World::operator_acts() {
@@ -97,13 +104,20 @@ void World::operator_acts() {
     if (options_.faults.permanent_failure > 0) {
         bad_credentials_[target] = chance(options_.faults.permanent_failure) ? 1 : 0;
     }
-    events_.push_back(schedule::OperatorAction{kVerbs[faults_.u64() % kVerbs.size()],
-                                               fmt::format("sim::device-{}", target)});
+    const OperatorVerb verb = kVerbs[faults_.u64() % kVerbs.size()];
+    const std::string key = fmt::format("sim::device-{}", target);
+    if (verb == OperatorVerb::kResetAllBreakers || verb == OperatorVerb::kRetryAllDeadLetters) {
+        invariants_.operated_on_all();
+    } else {
+        invariants_.operated(key);
+    }
+    events_.push_back(schedule::OperatorAction{verb, key});
 }
 
 void World::edit_some_task() {
     const std::uint64_t target = faults_.u64() % fleet_.size();
     model::TaskSpec spec = make_spec(target);
+    spec.version = ++spec_version_;
     switch (faults_.u64() % 4) {
         case 0: spec.tier = model::Tier::kHigh; break;
         case 1: spec.enabled = false; break;
@@ -111,6 +125,7 @@ void World::edit_some_task() {
         default: break;
     }
     if (options_.persist) store_.put_spec(spec);
+    invariants_.edited(spec);
     events_.push_back(schedule::TasksUpserted{
         std::make_shared<const std::vector<model::TaskSpec>>(1, std::move(spec))});
 }
@@ -136,6 +151,7 @@ void World::submit_jobs() {
                 i == 4 ? model::ParentFailure::kHold : model::ParentFailure::kFail;
         }
         if (options_.persist) store_.put_spec(job);
+        invariants_.configured(job);
         batch->push_back(std::move(job));
     }
     events_.push_back(schedule::TasksUpserted{std::move(batch)});

@@ -62,6 +62,46 @@ TEST(World, TheSameSeedGivesTheSameLog) {
     }
 }
 
+// Scenario d has both kinds side by side with one base: targets that change state about every 80
+// seconds (up for 2 minutes, down for 40 seconds), and targets that stay up for hours.
+WorldReport run_flappers(model::PolicyKind policy, model::Preset preset) {
+    WorldOptions world;
+    world.scenario = Scenario::kD;
+    world.policy = policy;
+    world.preset = preset;
+    world.targets = 400;
+    world.budget = 19.6;
+    world.warmup_hours = 1;
+    world.hours = 2;
+    return World(world).run();
+}
+
+TEST(World, AFlappingTargetIsPolledAtLeastAsOftenAsAQuietOne) {
+    const auto ratio = [](model::Preset preset) {
+        const WorldReport report = run_flappers(model::PolicyKind::kOptimal, preset);
+        EXPECT_EQ(report.violations, 0U) << describe(report, 1);
+        EXPECT_GT(report.quiet_polls_per_s, 0.0);
+        return report.flapper_polls_per_s / report.quiet_polls_per_s;
+    };
+    EXPECT_GE(ratio(model::Preset::kBalanced), 1.0);
+    EXPECT_GE(ratio(model::Preset::kFresh), 2.0);
+}
+
+// Rates are per target: at a fixed interval a quiet one shows just that interval.
+TEST(World, PollRatesAreCountedPerTargetAfterTheWarmUp) {
+    const WorldReport report = run_flappers(model::PolicyKind::kFixed, model::Preset::kBalanced);
+    EXPECT_NEAR(report.quiet_polls_per_s, 1 / report.base_s, 0.05 / report.base_s);
+    WorldOptions no_flappers;
+    no_flappers.scenario = Scenario::kA;
+    no_flappers.targets = 20;
+    no_flappers.budget = 1;
+    no_flappers.warmup_hours = 0;
+    no_flappers.hours = 0.1;
+    const WorldReport calm = World(no_flappers).run();
+    EXPECT_EQ(calm.flapper_polls_per_s, 0.0);
+    EXPECT_EQ(calm.quiet_polls_per_s, 0.0);
+}
+
 // In a world without faults nobody who is healthy is ever older than the bound.
 TEST(World, WithoutFaultsNothingIsOlderThanItsBound) {
     for (const auto preset :

@@ -71,6 +71,7 @@ inline model::TaskRecord sample_record() {
     using base::WallTime;
     model::TaskRecord record;
     record.key = "pve::nœud-1";
+    record.spec_version = 77;
     record.enabled = false;
     record.job = model::JobState::kFailed;
     record.attempt = 17;

@@ -68,9 +68,11 @@ LearnedRecord read_learned(FieldReader& in) {
 }  // namespace
 
 void write_part(ByteWriter& out, const TaskRecord& record) {
-    const auto& [key, enabled, job, attempt, next_due, last_success, last_error, last_mutation,
-                 last_answer, digest, has_digest, was_up, interval_ms, failure, learned] = record;
+    const auto& [key, spec_version, enabled, job, attempt, next_due, last_success, last_error,
+                 last_mutation, last_answer, digest, has_digest, was_up, interval_ms, failure,
+                 learned] = record;
     out.string(key);
+    out.varint(spec_version);
     out.boolean(enabled);
     out.u8(std::to_underlying(job));
     out.varint(attempt);
@@ -90,6 +92,7 @@ void write_part(ByteWriter& out, const TaskRecord& record) {
 TaskRecord read_task_record(FieldReader& in) {
     TaskRecord record;
     record.key = in.text("record.key");
+    record.spec_version = in.u32("record.spec_version");
     record.enabled = in.boolean("record.enabled");
     record.job = in.choice("record.job", JobState::kCancelled);
     record.attempt = in.u32("record.attempt");

@@ -48,6 +48,7 @@ struct LearnedRecord {
 
 struct TaskRecord {
     std::string key;
+    std::uint32_t spec_version = 0;  // of the specification that it was last seen under
     bool enabled = true;
     JobState job = JobState::kNotAJob;
     std::uint32_t attempt = 0;

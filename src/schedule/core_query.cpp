@@ -29,6 +29,7 @@ model::TaskHandle SchedulerCore::find(std::string_view key) const {
 // Ready tasks first, by how long they have been due, then the wheel in the order of time.
 std::vector<PlanEntry> SchedulerCore::plan(base::BootTime, std::size_t limit) const {
     std::vector<PlanEntry> entries;
+    std::vector<bool> listed(tasks_.capacity(), false);
     if (ready_.size() + in_lines_ > 0) {
         for (std::uint32_t task = 0; task < tasks_.capacity(); ++task) {
             if (!is_due_and_waiting(tasks_[task].place)) continue;
@@ -37,8 +38,11 @@ std::vector<PlanEntry> SchedulerCore::plan(base::BootTime, std::size_t limit) co
     }
     wheel_.visit_in_order([&](std::uint32_t task, std::uint32_t tick) {
         if (entries.size() >= limit) return false;
-        if (is_on_wheel(task, tick) && tasks_[task].place == Place::kScheduled) {
+        // Moved away and back to the same tick, it would stand there twice.
+        const bool here = is_on_wheel(task, tick) && tasks_[task].place == Place::kScheduled;
+        if (here && !listed[task]) {
             entries.push_back({tasks_.handle(task), tasks_[task].next_due});
+            listed[task] = true;
         }
         return true;
     });
@@ -46,10 +50,6 @@ std::vector<PlanEntry> SchedulerCore::plan(base::BootTime, std::size_t limit) co
     std::ranges::sort(entries, [](const PlanEntry& a, const PlanEntry& b) {
         return a.due != b.due ? a.due < b.due : a.task.index < b.task.index;
     });
-    // A task that was moved away and back to the same tick has two live entries there.
-    const auto again = std::ranges::unique(
-        entries, [](const PlanEntry& a, const PlanEntry& b) { return a.task == b.task; });
-    entries.erase(again.begin(), again.end());
     if (entries.size() > limit) entries.resize(limit);
     return entries;
 }

@@ -160,7 +160,10 @@ void SchedulerCore::resume(const std::vector<std::uint32_t>& added) {
 void SchedulerCore::restore(std::uint32_t task, const model::TaskRecord& record) {
     TaskSlot& slot = tasks_[task];
     const auto past = [&](WallTime wall) { return std::min(from_wall(wall), now()); };
-    slot.set(kFlagEnabled, slot.has(kFlagEnabled) && record.enabled);
+    // What an operator switched holds until somebody edits the task: then the edit is what counts.
+    if (!record.key.empty() && record.spec_version == slot.version) {
+        slot.set(kFlagEnabled, record.enabled);
+    }
     slot.attempt = record.attempt;
     slot.last_success = past(record.last_success);
     slot.last_error = past(record.last_error);
@@ -207,6 +210,7 @@ model::TaskRecord SchedulerCore::record(model::TaskHandle task) const {
     const TaskSlot& slot = tasks_[task.index];
     model::TaskRecord record;
     record.key = tasks_.key(task.index);
+    record.spec_version = slot.version;
     record.enabled = slot.has(kFlagEnabled);
     record.job = slot.job;
     record.attempt = slot.attempt;
