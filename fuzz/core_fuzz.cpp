@@ -143,7 +143,6 @@ class Session {
         record.attempt = in_.byte();
         record.next_due = wall();
         record.last_success = wall();
-        record.last_answer = wall();
         record.has_digest = in_.flag();
         record.was_up = in_.flag();
         record.interval_ms = static_cast<std::uint32_t>(in_.number()) * 1000;

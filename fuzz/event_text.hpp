@@ -45,7 +45,7 @@ inline std::string text(const model::TaskRecord& record) {
         "failures={} "
         "permanent={} interruptions={} {} {} delay={} ms]",
         record.enabled, to_string(record.job), record.attempt, record.next_due.us,
-        record.last_success.us, record.last_answer.us, record.was_up, record.interval_ms,
+        record.last_success.us, record.last_error.us, record.was_up, record.interval_ms,
         record.failure.consecutive, record.failure.permanent_streak, record.failure.interruptions,
         to_string(record.failure.breaker), to_string(record.failure.dead_letter),
         base::ceil_ms(record.failure.breaker_delay));

@@ -4,7 +4,7 @@
 // key where a peer chooses the keys) and a predicate eq(id) that says whether id has the key.
 //
 // Invariants
-// 1. At most 3/4 of the slots are full, so every probe ends.
+// 1. At most 7/8 of the slots are full, so every probe ends.
 // 2. No tombstones: from a key's home slot to its slot no slot is empty.
 #pragma once
 
@@ -30,7 +30,7 @@ class FlatIndex {
     // The key must not be in the index yet.
     void insert(std::uint64_t hash, std::uint32_t id) {
         POLLUX_CHECK(id != kNone);
-        if (!fits(size_ + 1, slots_.size())) grow_to(slots_.empty() ? kFewest : slots_.size() * 2);
+        if (!fits(size_ + 1, slots_.size())) grow_to(next_size(slots_.size()));
         put({tag_of(hash), id});
         ++size_;
     }
@@ -50,8 +50,8 @@ class FlatIndex {
 
     // Room for this many keys without growing.
     void reserve(std::size_t keys) {
-        std::size_t slots = slots_.empty() ? kFewest : slots_.size();
-        while (!fits(keys, slots)) slots *= 2;
+        std::size_t slots = slots_.size();
+        while (!fits(keys, slots)) slots = next_size(slots);
         if (slots > slots_.size()) grow_to(slots);
     }
 
@@ -74,15 +74,23 @@ class FlatIndex {
     static constexpr std::size_t kNowhere = ~std::size_t{0};
     static constexpr std::size_t kFewest = 16;
 
-    static bool fits(std::size_t keys, std::size_t slots) { return keys <= slots / 4 * 3; }
+    static bool fits(std::size_t keys, std::size_t slots) { return keys <= slots / 8 * 7; }
+    // A quarter more each time: doubling would leave half of a large index empty.
+    static std::size_t next_size(std::size_t slots) {
+        return slots == 0 ? kFewest : (slots + slots / 4 + 7) / 8 * 8;
+    }
 
     static std::uint32_t tag_of(std::uint64_t hash) {
         return static_cast<std::uint32_t>(hash ^ (hash >> 32));
     }
 
-    std::size_t mask() const { return slots_.size() - 1; }
-    std::size_t home(std::uint32_t tag) const { return tag & mask(); }
-    std::size_t after(std::size_t at) const { return (at + 1) & mask(); }
+    std::size_t home(std::uint32_t tag) const {
+        return (std::uint64_t{tag} * slots_.size()) >> 32U;
+    }
+    std::size_t after(std::size_t at) const { return at + 1 == slots_.size() ? 0 : at + 1; }
+    std::size_t distance(std::size_t from, std::size_t to) const {
+        return to >= from ? to - from : to + slots_.size() - from;
+    }
 
     template <class Eq>
     std::size_t locate(std::uint64_t hash, Eq& eq) const {
@@ -112,8 +120,8 @@ class FlatIndex {
     // their home.
     void close_gap(std::size_t gap) {
         for (std::size_t at = after(gap); slots_[at].id != kNone; at = after(at)) {
-            const std::size_t from_home = (at - home(slots_[at].tag)) & mask();
-            const std::size_t from_gap = (at - gap) & mask();
+            const std::size_t from_home = distance(home(slots_[at].tag), at);
+            const std::size_t from_gap = distance(gap, at);
             if (from_home < from_gap) continue;
             slots_[gap] = slots_[at];
             gap = at;
@@ -121,7 +129,7 @@ class FlatIndex {
         slots_[gap] = Slot{};
     }
 
-    std::vector<Slot> slots_;  // a power of two, or none
+    std::vector<Slot> slots_;
     std::size_t size_ = 0;
 };
 

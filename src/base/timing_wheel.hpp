@@ -14,6 +14,7 @@
 // 4. A slot's bit in the bitmap is set if and only if the slot has entries.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,8 +44,13 @@ class TimingWheel {
     // fire() itself arms for now or earlier waits for the next advance(), so this always ends. A
     // `now` that goes back counts as the latest one. fire(id, tick_low) may return whether the
     // entry was live; false takes back one note_stale(). It must not throw.
+    // upcoming(id) is called for an entry a few before it fires, so that its owner can prefetch.
+    template <class Fire, class Upcoming>
+    void advance(BootTime now, Fire&& fire, Upcoming&& upcoming);
     template <class Fire>
-    void advance(BootTime now, Fire&& fire);
+    void advance(BootTime now, Fire&& fire) {
+        advance(now, fire, [](std::uint32_t) {});
+    }
 
     // When advance() will next have something to do: the tick of the next entry, or up to the
     // length of a slot earlier, when a slot must be redistributed. BootTime::max() if there are no
@@ -115,8 +121,8 @@ class TimingWheel {
     void recycle(Entries&& entries);
     Entries sorted_by_tick(const Entries& entries) const;
 
-    template <class Fire>
-    void fire_all(const Entries& entries, Fire& fire);
+    template <class Fire, class Upcoming>
+    void fire_all(const Entries& entries, Fire& fire, Upcoming& upcoming);
     template <class IsLive>
     std::size_t drop_dead(Entries& entries, IsLive& is_live);
 
@@ -132,9 +138,13 @@ class TimingWheel {
     bool advancing_ = false;
 };
 
-template <class Fire>
-void TimingWheel::fire_all(const Entries& entries, Fire& fire) {
-    for (const Entry entry : entries) {
+template <class Fire, class Upcoming>
+void TimingWheel::fire_all(const Entries& entries, Fire& fire, Upcoming& upcoming) {
+    constexpr std::size_t kAhead = 8;
+    for (std::size_t i = 0; i < std::min(kAhead, entries.size()); ++i) upcoming(entries[i].id);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (i + kAhead < entries.size()) upcoming(entries[i + kAhead].id);
+        const Entry entry = entries[i];
         --size_;
         using Answer = std::invoke_result_t<Fire&, std::uint32_t, std::uint32_t>;
         if constexpr (std::is_same_v<Answer, bool>) {
@@ -146,14 +156,14 @@ void TimingWheel::fire_all(const Entries& entries, Fire& fire) {
     }
 }
 
-template <class Fire>
-void TimingWheel::advance(BootTime now, Fire&& fire) {
+template <class Fire, class Upcoming>
+void TimingWheel::advance(BootTime now, Fire&& fire, Upcoming&& upcoming) {
     begin_advance(tick_at_or_before(now));
     Entries due = std::exchange(ready_, {});
-    fire_all(due, fire);
+    fire_all(due, fire, upcoming);
     recycle(std::move(due));
     while (take_next_tick(now_tick_, due)) {
-        fire_all(due, fire);
+        fire_all(due, fire, upcoming);
         recycle(std::move(due));
     }
     end_advance();

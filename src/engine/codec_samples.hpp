@@ -79,7 +79,6 @@ inline model::TaskRecord sample_record() {
     record.last_success = WallTime{1'700'000'000'000'002};
     record.last_error = WallTime{1'700'000'000'000'003};
     record.last_mutation = WallTime{-4};
-    record.last_answer = WallTime{1'700'000'000'000'005};
     record.digest = 0x0123456789ABCDEFULL;
     record.has_digest = true;
     record.was_up = false;

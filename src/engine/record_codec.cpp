@@ -69,8 +69,7 @@ LearnedRecord read_learned(FieldReader& in) {
 
 void write_part(ByteWriter& out, const TaskRecord& record) {
     const auto& [key, spec_version, enabled, job, attempt, next_due, last_success, last_error,
-                 last_mutation, last_answer, digest, has_digest, was_up, interval_ms, failure,
-                 learned] = record;
+                 last_mutation, digest, has_digest, was_up, interval_ms, failure, learned] = record;
     out.string(key);
     out.varint(spec_version);
     out.boolean(enabled);
@@ -80,7 +79,6 @@ void write_part(ByteWriter& out, const TaskRecord& record) {
     out.zigzag(last_success.us);
     out.zigzag(last_error.us);
     out.zigzag(last_mutation.us);
-    out.zigzag(last_answer.us);
     out.u64(digest);
     out.boolean(has_digest);
     out.boolean(was_up);
@@ -100,7 +98,6 @@ TaskRecord read_task_record(FieldReader& in) {
     record.last_success = in.wall("record.last_success");
     record.last_error = in.wall("record.last_error");
     record.last_mutation = in.wall("record.last_mutation");
-    record.last_answer = in.wall("record.last_answer");
     record.digest = in.hash("record.digest");
     record.has_digest = in.boolean("record.has_digest");
     record.was_up = in.boolean("record.was_up");

@@ -17,6 +17,6 @@ base::Result<model::TaskRecord> decode_task_record(base::ByteReader& in);
 void write_part(base::ByteWriter& out, const model::TaskRecord& record);
 model::TaskRecord read_task_record(FieldReader& in);
 
-inline constexpr std::size_t kLeastRecordBytes = 88;  // of an encoded record without version
+inline constexpr std::size_t kLeastRecordBytes = 87;  // of an encoded record without version
 
 }  // namespace pollux::engine

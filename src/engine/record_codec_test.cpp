@@ -54,7 +54,7 @@ TEST(RecordCodec, KnownBytes) {
     record.next_due = base::WallTime{1};
     record.digest = 2;
     const std::string expected = std::string("\x01\x04") + "a::b" +
-                                 std::string("\x00\x01\x00\xac\x02\x02\x00\x00\x00\x00", 10) +
+                                 std::string("\x00\x01\x00\xac\x02\x02\x00\x00\x00", 9) +
                                  std::string("\x02\x00\x00\x00\x00\x00\x00\x00", 8) +
                                  std::string("\x00\x01\x00", 3) + std::string(11 + 56, '\0');
     EXPECT_EQ(bytes_of(record), expected);

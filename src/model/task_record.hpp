@@ -56,7 +56,6 @@ struct TaskRecord {
     base::WallTime last_success;
     base::WallTime last_error;
     base::WallTime last_mutation;
-    base::WallTime last_answer;
     std::uint64_t digest = 0;
     bool has_digest = false;
     bool was_up = true;

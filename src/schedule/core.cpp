@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 constexpr base::Duration kSecond = 1s;
 constexpr std::uint32_t kAuditParts = 60;
 constexpr std::uint32_t kLooksPerStart = 16;  // tasks looked at in a step, for each start allowed
+constexpr std::size_t kAhead = 4;
 constexpr double kSingleAddsPerSecond = 1;
 constexpr double kSingleAddsBurst = 16;
 
@@ -36,13 +37,34 @@ void SchedulerCore::step(base::Instant now, std::span<const Event> events, Comma
     now_ = now;
     out_ = &out;
     balancer_.advance(now.boot);
-    for (const Event& event : events) apply(event);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        if (i + 2 * kAhead < events.size()) prefetch_slot(events[i + 2 * kAhead]);
+        if (i + kAhead < events.size()) prefetch_rest(events[i + kAhead]);
+        apply(events[i]);
+    }
     fire_timers();
     end_leases();
     if (now_.boot >= next_second_ || solve_now_) every_second();
     pick_and_start();
     out.wake_at = next_wake();
     out_ = nullptr;
+}
+
+// With a million tasks every answer finds its task out of the cache: fetching a few ahead hides
+// most of that.
+void SchedulerCore::prefetch_slot(const Event& event) const {
+    const auto* result = std::get_if<RunFinished>(&event);
+    if (result == nullptr || result->task.index >= tasks_.capacity()) return;
+    tasks_.prefetch(result->task.index);
+}
+
+void SchedulerCore::prefetch_rest(const Event& event) const {
+    const auto* result = std::get_if<RunFinished>(&event);
+    if (result == nullptr || !tasks_.is_live(result->task)) return;
+    const TaskSlot& slot = tasks_[result->task.index];
+    planner_.prefetch(result->task.index);
+    if (slot.run != model::kNoIndex) leases_.prefetch(slot.run);
+    if (slot.device != model::kNoIndex) devices_.prefetch(slot.device);
 }
 
 void SchedulerCore::apply(const Event& event) {
@@ -82,20 +104,23 @@ void SchedulerCore::apply(const Event& event) {
 }
 
 void SchedulerCore::fire_timers() {
-    wheel_.advance(now(), [&](std::uint32_t task, std::uint32_t tick) {
-        if (!is_on_wheel(task, tick)) return false;
-        if (tasks_[task].place == Place::kDeviceRate) {
-            tasks_[task].place = Place::kDisabled;
-            recheck_device(tasks_[task].device);
-        } else if (tasks_[task].next_due > now()) {
-            // Further ahead than the wheel reaches: it came by only to be armed again.
-            tasks_[task].wheel_tick = wheel_.arm(task, tasks_[task].next_due);
-        } else {
-            tasks_[task].place = Place::kDisabled;  // its entry in the wheel is used up
-            come_due(task);
-        }
-        return true;
-    });
+    wheel_.advance(
+        now(),
+        [&](std::uint32_t task, std::uint32_t tick) {
+            if (!is_on_wheel(task, tick)) return false;
+            if (tasks_[task].place == Place::kDeviceRate) {
+                tasks_[task].place = Place::kDisabled;
+                recheck_device(tasks_[task].device);
+            } else if (tasks_[task].next_due > now()) {
+                // Further ahead than the wheel reaches: it came by only to be armed again.
+                tasks_[task].wheel_tick = wheel_.arm(task, tasks_[task].next_due);
+            } else {
+                tasks_[task].place = Place::kDisabled;  // its entry in the wheel is used up
+                come_due(task);
+            }
+            return true;
+        },
+        [&](std::uint32_t task) { tasks_.prefetch(task); });
     if (wheel_.wants_compaction()) {
         wheel_.compact(
             [&](std::uint32_t task, std::uint32_t tick) { return is_on_wheel(task, tick); });

@@ -56,6 +56,7 @@ void SchedulerCore::make_ready(std::uint32_t task) {
     slot.place = Place::kReady;
     slot.ready_since = now();
     slot.line = kNoLine;
+    if (slot.device != model::kNoIndex) devices_.prefetch(slot.device);  // for the admission test
     ready_.push(task);
 }
 

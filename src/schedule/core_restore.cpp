@@ -168,11 +168,10 @@ void SchedulerCore::restore(std::uint32_t task, const model::TaskRecord& record)
     slot.last_success = past(record.last_success);
     slot.last_error = past(record.last_error);
     slot.last_mutation = past(record.last_mutation);
-    slot.last_answer = past(record.last_answer);
     slot.digest = record.digest;
     slot.set(kFlagHasDigest, record.has_digest);
     slot.set(kFlagUp, record.was_up);
-    slot.set(kFlagAnswered, record.last_answer.us != model::kNever);
+    slot.set(kFlagAnswered, slot.last_answer() != BootTime::min());
     const Timing& timing = timings_[slot.timing];
     slot.interval_ms = record.interval_ms > 0 ? record.interval_ms : timing.base_ms;
     if (!slot.recurring() && record.job != JobState::kNotAJob) slot.job = record.job;
@@ -219,7 +218,6 @@ model::TaskRecord SchedulerCore::record(model::TaskHandle task) const {
     record.last_success = to_wall(slot.last_success);
     record.last_error = to_wall(slot.last_error);
     record.last_mutation = to_wall(slot.last_mutation);
-    record.last_answer = to_wall(slot.last_answer);
     record.digest = slot.digest;
     record.has_digest = slot.has(kFlagHasDigest);
     record.was_up = slot.has(kFlagUp);

@@ -286,8 +286,7 @@ class CoreRecovery : public testing::TestWithParam<Fleet> {
             row.record.interval_ms = static_cast<std::uint32_t>(interval.count() / 1'000'000);
             const Duration phase = interval / kTasks * i;
             row.record.next_due = h_.instant().wall + phase;
-            row.record.last_answer = row.record.next_due - interval;
-            row.record.last_success = row.record.last_answer;
+            row.record.last_success = row.record.next_due - interval;
             rows.push_back(row);
             intervals_[row.spec.key] = interval;
             steady_ += 10 / base::to_seconds(interval);  // in a window of 10 s

@@ -165,7 +165,6 @@ bool SchedulerCore::take_answer(std::uint32_t task, const RunFinished& result) {
     slot.set(kFlagAnswered, true);
     slot.set(kFlagUp, success);
     (success ? slot.last_success : slot.last_error) = now();
-    slot.last_answer = now();
     return changed;
 }
 
@@ -178,8 +177,8 @@ void SchedulerCore::finish_recurring(std::uint32_t task, const RunFinished& resu
         Answer answer;
         answer.at = now();
         answer.planned = lease.due;
-        answer.elapsed = slot.last_answer == base::BootTime::min() ? ms(slot.interval_ms)
-                                                                   : now() - slot.last_answer;
+        answer.elapsed = slot.last_answer() == base::BootTime::min() ? ms(slot.interval_ms)
+                                                                     : now() - slot.last_answer();
         answer.staleness = freshness(tasks_.handle(task), now()).score;
         answer.failed = !model::is_success(result.outcome);
         answer.known_rate = static_cast<double>(result.known_rate);
@@ -291,17 +290,16 @@ void SchedulerCore::on_observed(const Observed& event) {
     const std::uint32_t task = event.task.index;
     TaskSlot& slot = tasks_[task];
     const base::BootTime at = std::min(event.at, now());
-    if (at <= slot.last_answer) return;  // older than what is known
+    if (at <= slot.last_answer()) return;  // older than what is known
     Answer answer;
     answer.at = at;
     answer.planned = at;
-    answer.elapsed =
-        slot.last_answer == base::BootTime::min() ? ms(slot.interval_ms) : at - slot.last_answer;
+    answer.elapsed = slot.last_answer() == base::BootTime::min() ? ms(slot.interval_ms)
+                                                                 : at - slot.last_answer();
     answer.changed = event.changed && slot.has(kFlagAnswered);
     if (answer.changed || !slot.has(kFlagAnswered)) slot.last_mutation = at;
     slot.set(kFlagAnswered, true);
     slot.last_success = at;
-    slot.last_answer = at;
     if (slot.failure != kNoIndex) return;  // its own poll still fails: the ladder decides
     const std::uint32_t interval = planner_.decide(task, answer, ready_.size());
     if (slot.place == Place::kScheduled && slot.next_due > now()) {
@@ -333,8 +331,8 @@ void SchedulerCore::due_now(std::uint32_t task, Trigger trigger) {
     TaskSlot& slot = tasks_[task];
     if (slot.place != Place::kScheduled) return;
     base::BootTime due = now();
-    if (trigger == Trigger::kPoke && slot.last_answer != base::BootTime::min()) {
-        due = std::max(due, slot.last_answer + kPokeSpacing);
+    if (trigger == Trigger::kPoke && slot.last_answer() != base::BootTime::min()) {
+        due = std::max(due, slot.last_answer() + kPokeSpacing);
     }
     if (due > now() && due >= slot.next_due) return;  // comes sooner by itself
     slot.trigger = trigger;

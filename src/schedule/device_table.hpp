@@ -51,6 +51,7 @@ class DeviceTable {
     static constexpr std::size_t kMaxLimitSets = 0xFFFF;
     bool set_limits(base::BootTime now, std::uint32_t device, const model::DeviceSpec& spec);
 
+    void prefetch(std::uint32_t index) const { devices_.prefetch(index); }
     Device& operator[](std::uint32_t index) { return devices_[index]; }
     const Device& operator[](std::uint32_t index) const { return devices_[index]; }
     const std::string& name(std::uint32_t index) const { return names_[index]; }

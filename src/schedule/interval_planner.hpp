@@ -85,6 +85,10 @@ class IntervalPlanner {
     void reset(std::uint32_t task);
     void recall(std::uint32_t task);  // after the belief was restored: believe what it says
     void grow(std::size_t tasks);
+    void prefetch(std::uint32_t task) const {
+        terms_.prefetch(task);
+        beliefs_.prefetch(task);
+    }
     std::size_t memory_bytes() const { return terms_.memory_bytes() + beliefs_.memory_bytes(); }
 
   private:

@@ -1,6 +1,9 @@
 #include "schedule/lease_table.hpp"
 
 #include <algorithm>
+#include <bit>
+
+#include "base/check.hpp"
 
 namespace pollux::schedule {
 
@@ -19,6 +22,7 @@ std::uint32_t LeaseTable::open(const Lease& lease) {
     own.bucket_next = heads_[own.bucket];
     if (own.bucket_next != kNoIndex) leases_[own.bucket_next].bucket_prev = index;
     heads_[own.bucket] = index;
+    used_[own.bucket / 64U] |= 1ULL << (own.bucket % 64U);
     return index;
 }
 
@@ -28,6 +32,7 @@ void LeaseTable::close(std::uint32_t index) {
         leases_[own.bucket_prev].bucket_next = own.bucket_next;
     } else {
         heads_[own.bucket] = own.bucket_next;
+        if (own.bucket_next == kNoIndex) used_[own.bucket / 64U] &= ~(1ULL << (own.bucket % 64U));
     }
     if (own.bucket_next != kNoIndex) leases_[own.bucket_next].bucket_prev = own.bucket_prev;
     leases_.release(index);
@@ -40,31 +45,35 @@ void LeaseTable::collect_ended(base::BootTime now, std::vector<std::uint32_t>& e
     }
     // The current bucket is looked at again next time: part of it may end later.
     for (std::int64_t slot = checked_ + 1; slot <= last; ++slot) {
-        const auto bucket =
-            static_cast<std::size_t>(slot + static_cast<std::int64_t>(kBuckets)) % kBuckets;
-        for (std::uint32_t i = heads_[bucket]; i != kNoIndex; i = leases_[i].bucket_next) {
+        for (std::uint32_t i = heads_[bucket_of(slot)]; i != kNoIndex; i = leases_[i].bucket_next) {
             if (leases_[i].ends <= now) ended.push_back(i);
         }
     }
     checked_ = last - 1;
 }
 
+std::int64_t LeaseTable::next_used(std::int64_t from) const {
+    const std::size_t first = bucket_of(from);
+    std::size_t word = first / 64;
+    std::uint64_t bits = used_[word] & (~0ULL << (first % 64));
+    for (std::size_t words = 0; bits == 0; ++words) {
+        POLLUX_CHECK(words <= used_.size());
+        word = (word + 1) % used_.size();
+        bits = used_[word];
+    }
+    const std::size_t bucket = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+    return from + static_cast<std::int64_t>((bucket + kBuckets - first) % kBuckets);
+}
+
 base::BootTime LeaseTable::next_check() const {
     if (leases_.size() == 0) return base::BootTime::max();
-    const std::int64_t from = checked_ + 1;
-    for (std::int64_t slot = from; slot < from + static_cast<std::int64_t>(kBuckets); ++slot) {
-        const auto bucket =
-            static_cast<std::size_t>(slot + static_cast<std::int64_t>(kBuckets)) % kBuckets;
-        base::BootTime first = base::BootTime::max();
-        for (std::uint32_t i = heads_[bucket]; i != kNoIndex; i = leases_[i].bucket_next) {
-            first = std::min(first, leases_[i].ends);
-        }
-        // A lease of a later round shares the bucket: look again when its bucket comes by.
-        const base::BootTime end_of_slot{(slot + 1) * kBucketNs};
-        if (first <= end_of_slot) return first;
-        if (first != base::BootTime::max()) return end_of_slot;
+    const std::int64_t slot = next_used(checked_ + 1);
+    base::BootTime first = base::BootTime::max();
+    for (std::uint32_t i = heads_[bucket_of(slot)]; i != kNoIndex; i = leases_[i].bucket_next) {
+        first = std::min(first, leases_[i].ends);
     }
-    return base::BootTime::max();
+    // A lease of a later round shares the bucket: look again when its bucket comes by.
+    return std::min(first, base::BootTime{(slot + 1) * kBucketNs});
 }
 
 }  // namespace pollux::schedule

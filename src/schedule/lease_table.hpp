@@ -43,18 +43,26 @@ class LeaseTable {
     Lease& operator[](std::uint32_t index) { return leases_[index]; }
     const Lease& operator[](std::uint32_t index) const { return leases_[index]; }
     std::size_t size() const { return leases_.size(); }
+    void prefetch(std::uint32_t index) const { __builtin_prefetch(&leases_[index]); }
 
     // The leases that ended at or before now. They stay open: the caller closes them.
     void collect_ended(base::BootTime now, std::vector<std::uint32_t>& ended);
     base::BootTime next_check() const;
 
   private:
+    // The first slot of time from `from` on whose bucket has leases; there must be one.
+    std::int64_t next_used(std::int64_t from) const;
+    static std::size_t bucket_of(std::int64_t slot) {
+        return static_cast<std::size_t>(slot + static_cast<std::int64_t>(kBuckets)) % kBuckets;
+    }
+
     static constexpr std::size_t kBuckets = 512;
     static constexpr std::int64_t kBucketNs = 250'000'000;
 
     base::Slab<Lease> leases_;
     std::array<std::uint32_t, kBuckets> heads_;
-    std::int64_t checked_ = -1;  // buckets up to here were looked at
+    std::array<std::uint64_t, kBuckets / 64> used_{};  // a bit for each bucket with leases
+    std::int64_t checked_ = -1;                        // buckets up to here were looked at
 };
 
 }  // namespace pollux::schedule

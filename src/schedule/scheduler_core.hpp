@@ -111,6 +111,8 @@ class SchedulerCore {
 
     // core.cpp: the loop.
     void apply(const Event& event);
+    void prefetch_slot(const Event& event) const;
+    void prefetch_rest(const Event& event) const;
     void fire_timers();
     void end_leases();
     void every_second();

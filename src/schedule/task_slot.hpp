@@ -2,6 +2,7 @@
 // (a million of them must stay cheap), so rare facts live in side tables and are named by index.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/time.hpp"
@@ -62,7 +63,6 @@ struct TaskSlot {
     base::BootTime last_success = base::BootTime::min();
     base::BootTime last_error = base::BootTime::min();
     base::BootTime last_mutation = base::BootTime::min();
-    base::BootTime last_answer = base::BootTime::min();
     base::BootTime ready_since;
     std::uint64_t digest = 0;
     std::uint32_t interval_ms = 0;  // decided last; what next_due was computed from
@@ -92,9 +92,10 @@ struct TaskSlot {
     void set(TaskFlag flag, bool on) {
         flags = static_cast<std::uint16_t>(on ? flags | flag : flags & ~flag);
     }
+    base::BootTime last_answer() const { return std::max(last_success, last_error); }
     bool recurring() const { return cadence != model::CadenceKind::kOnce; }
 };
 
-static_assert(sizeof(TaskSlot) <= 120, "a million of these must stay cheap");
+static_assert(sizeof(TaskSlot) <= 112, "a million of these must stay cheap");
 
 }  // namespace pollux::schedule

@@ -24,6 +24,7 @@ class TaskTable {
     std::uint32_t add(std::string key);
     void remove(std::uint32_t index);
 
+    void prefetch(std::uint32_t index) const { slots_.prefetch(index); }
     TaskSlot& operator[](std::uint32_t index) { return slots_[index]; }
     const TaskSlot& operator[](std::uint32_t index) const { return slots_[index]; }
 

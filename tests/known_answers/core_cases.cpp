@@ -201,7 +201,6 @@ schedule::RestoredTask restored(const Row& row) {
     task.record.key = task.spec.key;
     task.record.next_due = kStart.wall + due;
     task.record.last_success = kStart.wall;
-    task.record.last_answer = kStart.wall;
     task.record.interval_ms = static_cast<std::uint32_t>(base::ceil_ms(task.spec.cadence.base));
     return task;
 }

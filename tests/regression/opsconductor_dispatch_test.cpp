@@ -224,7 +224,7 @@ TEST(OpsConductorDefect, TheTimeOfTheLastPollHidesFailures) {
     ASSERT_GT(driver.now().boot, success);
     EXPECT_EQ(driver.freshness("c::x").last_success, success);
     EXPECT_EQ(driver.freshness("c::x").last_error, driver.now().boot);
-    EXPECT_EQ(driver.slot("c::x").last_answer, driver.now().boot);
+    EXPECT_EQ(driver.slot("c::x").last_answer(), driver.now().boot);
 }
 
 // A worker that was believed lost had its work done again, and then both results counted. Here a
