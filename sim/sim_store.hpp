@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,9 @@ class SimStore {
         rows_.erase(key);
     }
 
-    void begin(const engine::WriteBatch& batch, std::int64_t done_at_ns, bool fails) {
-        under_way_ = Commit{batch, done_at_ns, fails};
+    void begin(std::shared_ptr<const engine::WriteBatch> batch, std::int64_t done_at_ns,
+               bool fails) {
+        under_way_ = Commit{std::move(batch), done_at_ns, fails};
     }
 
     std::int64_t next_ns() const { return under_way_ ? under_way_->done_at_ns : INT64_MAX; }
@@ -36,13 +38,13 @@ class SimStore {
         const Commit commit = std::move(*under_way_);
         under_way_.reset();
         if (!commit.fails) {
-            for (const auto& key : commit.batch.removed) rows_.erase(key);
-            for (const auto& row : commit.batch.rows) rows_[row.key] = row;
-            for (const auto& change : commit.batch.changes) {
+            for (const auto& key : commit.batch->removed) rows_.erase(key);
+            for (const auto& row : commit.batch->rows) rows_[row.key] = row;
+            for (const auto& change : commit.batch->changes) {
                 last_change_ = std::max(last_change_, change.number);
             }
         }
-        return engine::StoreAnswer{commit.batch.sequence, !commit.fails};
+        return engine::StoreAnswer{commit.batch->sequence, !commit.fails};
     }
 
     void crash() { under_way_.reset(); }
@@ -61,7 +63,7 @@ class SimStore {
 
   private:
     struct Commit {
-        engine::WriteBatch batch;
+        std::shared_ptr<const engine::WriteBatch> batch;
         std::int64_t done_at_ns = 0;
         bool fails = false;
     };

@@ -260,7 +260,7 @@ void World::step() {
         }
     } else if (out_.batch) {
         const double took = 0.002 + 0.02 * faults_.uniform();
-        store_.begin(*out_.batch, now_.boot.ns + to_ns(took),
+        store_.begin(out_.batch, now_.boot.ns + to_ns(took),
                      chance(options_.faults.commit_failure));
     }
 }

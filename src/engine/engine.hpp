@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -23,8 +23,8 @@ struct StoreAnswer {
 
 struct Output {
     schedule::Commands commands;
-    std::optional<WriteBatch> batch;  // to be written now
-    std::vector<TaskChange> visible;  // may be shown and sent
+    std::shared_ptr<const WriteBatch> batch;  // to be written now
+    std::vector<TaskChange> visible;          // may be shown and sent
     base::BootTime wake_at = base::BootTime::max();
 };
 

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,7 +59,7 @@ class PersistencePump {
                 const schedule::Commands& commands);
 
     // The next batch, when it is time for one and none is under way.
-    std::optional<WriteBatch> next_batch(base::Instant now, schedule::SchedulerCore& core);
+    std::shared_ptr<const WriteBatch> next_batch(base::Instant now, schedule::SchedulerCore& core);
 
     // The store's answer. Returns the changes that may be seen now.
     std::vector<TaskChange> committed(std::uint64_t sequence);
@@ -76,8 +77,9 @@ class PersistencePump {
     std::deque<model::TaskHandle> dirty_;  // a task may stand here twice; it is written once
     std::vector<std::string> removed_;
     std::deque<TaskChange> changes_;
-    std::optional<WriteBatch> under_way_;
-    std::optional<WriteBatch> to_retry_;
+    std::shared_ptr<const WriteBatch> under_way_;
+    std::shared_ptr<const WriteBatch> to_retry_;
+    std::uint64_t provisional_from_ = 0;  // changes before this number were let through already
     bool urgent_ = false;
     base::BootTime gather_until_ = base::BootTime::max();
     base::BootTime retry_at_;

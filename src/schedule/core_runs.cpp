@@ -179,7 +179,9 @@ void SchedulerCore::finish_recurring(std::uint32_t task, const RunFinished& resu
         answer.planned = lease.due;
         answer.elapsed = slot.last_answer() == base::BootTime::min() ? ms(slot.interval_ms)
                                                                      : now() - slot.last_answer();
-        answer.staleness = freshness(tasks_.handle(task), now()).score;
+        if (planner_.wants_staleness(task)) {
+            answer.staleness = freshness(tasks_.handle(task), now()).score;
+        }
         answer.failed = !model::is_success(result.outcome);
         answer.known_rate = static_cast<double>(result.known_rate);
         answer.errors_before = slot.failure == kNoIndex ? 0 : failures_[slot.failure].consecutive;

@@ -301,9 +301,13 @@ std::uint32_t IntervalPlanner::jittered(std::uint32_t task, std::uint32_t interv
     const bool at_limit = interval_s >= longest * 0.999;
     const double play = at_limit ? kPlayAtLimit : kJitter;
     const bool young = slot.attempt <= kYoungAttempts;  // not in step with the others yet
-    const double least = std::min(interval_s, timings_[slot.timing].min_ms * 1e-3);
-    const double earliest = std::max(interval_s * (1 - (young ? kYoungPlay : play)), least);
-    const double latest = std::min(interval_s * (1 + play), longest * (1 + kPlayAtLimit));
+    // Never below the task's own minimum, and no more play upward than downward there, so that the
+    // polls cost what was planned.
+    const double floor = std::min(interval_s, timings_[slot.timing].min_ms * 1e-3);
+    const double down = interval_s * (young ? kYoungPlay : play);
+    const double earliest = std::max(interval_s - down, floor);
+    const double up = std::min(interval_s * play, interval_s - floor);
+    const double latest = std::min(interval_s + up, longest * (1 + kPlayAtLimit));
     const auto hash = base::siphash24(seed_, slot.key_hash, slot.attempt ^ kJitterPurpose);
     const base::BootTime due = balancer_.choose(planned + base::from_seconds(earliest),
                                                 planned + base::from_seconds(latest), hash);

@@ -77,6 +77,9 @@ class IntervalPlanner {
     void set_pressure(double factor) { pressure_ = factor; }
 
     bool adaptive(std::uint32_t task) const;  // decided by a policy, or shown in shadow mode
+    bool wants_staleness(std::uint32_t task) const {
+        return classes_[tasks_[task].class_index].policy == model::PolicyKind::kClassic;
+    }
     bool infeasible() const { return infeasible_; }
     const IntervalTerms& terms(std::uint32_t task) const { return terms_[task]; }
     const BudgetPool& pool_of(std::uint32_t task) const { return *pools_[pool_index(task)].pool; }

@@ -9,7 +9,10 @@ namespace pollux::schedule {
 
 using model::kNoIndex;
 
-LeaseTable::LeaseTable() { heads_.fill(kNoIndex); }
+LeaseTable::LeaseTable() {
+    heads_.fill(kNoIndex);
+    earliest_.fill(base::BootTime::max());
+}
 
 std::uint32_t LeaseTable::open(const Lease& lease) {
     const std::uint32_t index = leases_.allocate();
@@ -23,6 +26,7 @@ std::uint32_t LeaseTable::open(const Lease& lease) {
     if (own.bucket_next != kNoIndex) leases_[own.bucket_next].bucket_prev = index;
     heads_[own.bucket] = index;
     used_[own.bucket / 64U] |= 1ULL << (own.bucket % 64U);
+    earliest_[own.bucket] = std::min(earliest_[own.bucket], own.ends);
     return index;
 }
 
@@ -32,7 +36,10 @@ void LeaseTable::close(std::uint32_t index) {
         leases_[own.bucket_prev].bucket_next = own.bucket_next;
     } else {
         heads_[own.bucket] = own.bucket_next;
-        if (own.bucket_next == kNoIndex) used_[own.bucket / 64U] &= ~(1ULL << (own.bucket % 64U));
+        if (own.bucket_next == kNoIndex) {
+            used_[own.bucket / 64U] &= ~(1ULL << (own.bucket % 64U));
+            earliest_[own.bucket] = base::BootTime::max();
+        }
     }
     if (own.bucket_next != kNoIndex) leases_[own.bucket_next].bucket_prev = own.bucket_prev;
     leases_.release(index);
@@ -45,8 +52,12 @@ void LeaseTable::collect_ended(base::BootTime now, std::vector<std::uint32_t>& e
     }
     // The current bucket is looked at again next time: part of it may end later.
     for (std::int64_t slot = checked_ + 1; slot <= last; ++slot) {
-        for (std::uint32_t i = heads_[bucket_of(slot)]; i != kNoIndex; i = leases_[i].bucket_next) {
+        const std::size_t bucket = bucket_of(slot);
+        if (earliest_[bucket] > now) continue;
+        earliest_[bucket] = base::BootTime::max();
+        for (std::uint32_t i = heads_[bucket]; i != kNoIndex; i = leases_[i].bucket_next) {
             if (leases_[i].ends <= now) ended.push_back(i);
+            earliest_[bucket] = std::min(earliest_[bucket], leases_[i].ends);
         }
     }
     checked_ = last - 1;
@@ -68,12 +79,8 @@ std::int64_t LeaseTable::next_used(std::int64_t from) const {
 base::BootTime LeaseTable::next_check() const {
     if (leases_.size() == 0) return base::BootTime::max();
     const std::int64_t slot = next_used(checked_ + 1);
-    base::BootTime first = base::BootTime::max();
-    for (std::uint32_t i = heads_[bucket_of(slot)]; i != kNoIndex; i = leases_[i].bucket_next) {
-        first = std::min(first, leases_[i].ends);
-    }
     // A lease of a later round shares the bucket: look again when its bucket comes by.
-    return std::min(first, base::BootTime{(slot + 1) * kBucketNs});
+    return std::min(earliest_[bucket_of(slot)], base::BootTime{(slot + 1) * kBucketNs});
 }
 
 }  // namespace pollux::schedule

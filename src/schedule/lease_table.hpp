@@ -61,6 +61,7 @@ class LeaseTable {
 
     base::Slab<Lease> leases_;
     std::array<std::uint32_t, kBuckets> heads_;
+    std::array<base::BootTime, kBuckets> earliest_;    // not later than the first end in the bucket
     std::array<std::uint64_t, kBuckets / 64> used_{};  // a bit for each bucket with leases
     std::int64_t checked_ = -1;                        // buckets up to here were looked at
 };

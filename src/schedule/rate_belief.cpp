@@ -49,14 +49,29 @@ float from_bf16(std::uint16_t bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
 }
 
+// In four lanes, so that the processor need not wait for each addition before the next; always in
+// this order, so that the result is the same everywhere.
+template <class Number>
+Number sum_of(const std::array<Number, kRateLevels>& values) {
+    std::array<Number, 4> lanes{};
+    for (std::size_t k = 0; k < kRateLevels; k += 4) {
+        for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane] += values[k + lane];
+    }
+    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
+
+double rate_of(const Levels& p) {
+    std::array<double, kRateLevels> parts;
+    for (std::size_t k = 0; k < kRateLevels; ++k) {
+        parts[k] = static_cast<double>(p[k]) * static_cast<double>(kRates[k]);
+    }
+    return sum_of(parts);
+}
+
 Levels unpack(const RateBelief& belief) {
     Levels p;
-    float sum = 0;
-    for (std::size_t k = 0; k < kRateLevels; ++k) {
-        p[k] = from_bf16(belief.probability[k]);
-        sum += p[k];
-    }
-    const float scale = 1.0F / sum;
+    for (std::size_t k = 0; k < kRateLevels; ++k) p[k] = from_bf16(belief.probability[k]);
+    const float scale = 1.0F / sum_of(p);
     for (auto& one : p) one *= scale;
     return p;
 }
@@ -64,24 +79,22 @@ Levels unpack(const RateBelief& belief) {
 // Between two answers the true rate may have moved: jumps to where this task (and a little, its
 // pool) usually is, and a slow diffusion to the neighbours.
 Levels predict(const Levels& p, const RateBelief& belief, const RatePrior& prior, float elapsed) {
-    float occupied = 0;
-    for (const std::uint8_t one : belief.occupancy) occupied += static_cast<float>(one);
-    const float own = (1.0F - kPoolShare) / std::max(occupied, 1.0F);
+    Levels occupancy;
+    for (std::size_t k = 0; k < kRateLevels; ++k) {
+        occupancy[k] = static_cast<float>(belief.occupancy[k]);
+    }
+    const float own = (1.0F - kPoolShare) / std::max(sum_of(occupancy), 1.0F);
     Levels destination;
     Levels stay;
-    float total = 0;
-    float leaving = 0;
+    Levels leave;
     for (std::size_t k = 0; k < kRateLevels; ++k) {
-        destination[k] = (own * static_cast<float>(belief.occupancy[k]) +
-                          kPoolShare * static_cast<float>(prior.share[k])) *
-                         kLeaveRates[k];
-        total += destination[k];
+        destination[k] =
+            (own * occupancy[k] + kPoolShare * static_cast<float>(prior.share[k])) * kLeaveRates[k];
         const float step = kLeaveRates[k] * elapsed;
-        const float leave = step / (1.0F + step);
-        stay[k] = p[k] * (1.0F - leave);
-        leaving += p[k] * leave;
+        leave[k] = p[k] * (step / (1.0F + step));
+        stay[k] = p[k] - leave[k];
     }
-    const float arriving = leaving / total;
+    const float arriving = sum_of(leave) / sum_of(destination);
     for (std::size_t k = 0; k < kRateLevels; ++k) stay[k] += arriving * destination[k];
     const float z = std::min(0.2F, kDiffusion * elapsed);
     Levels next;
@@ -98,14 +111,20 @@ void condition(Levels& p, float elapsed, bool changed) {
     const double step = static_cast<double>(kRates[0]) * static_cast<double>(elapsed);
     auto changed_by_now = static_cast<float>(-base::fixed_expm1(-step));
     float same = 1.0F - changed_by_now;
-    float sum = 0;
-    for (std::size_t k = 0; k < kRateLevels; ++k) {
-        p[k] *= changed ? changed_by_now : same;
-        sum += p[k];
-        changed_by_now = changed_by_now * (2.0F - changed_by_now);
-        same = same * same;
+    Levels likelihood;
+    if (changed) {
+        for (auto& one : likelihood) {
+            one = changed_by_now;
+            changed_by_now = changed_by_now * (2.0F - changed_by_now);
+        }
+    } else {
+        for (auto& one : likelihood) {
+            one = same;
+            same = same * same;
+        }
     }
-    const float scale = 1.0F / std::max(sum, 1e-30F);
+    for (std::size_t k = 0; k < kRateLevels; ++k) p[k] *= likelihood[k];
+    const float scale = 1.0F / std::max(sum_of(p), 1e-30F);
     for (auto& one : p) one = std::max(one * scale, kFloor);
 }
 
@@ -127,30 +146,25 @@ double learn(RateBelief& belief, RatePrior& prior, const RateEvidence& evidence)
     const auto own_step = static_cast<float>(std::min(1.0, static_cast<double>(elapsed) / memory));
     const double pool_step =
         std::min(0.01, static_cast<double>(elapsed) / (kOccupancyMemory * evidence.members));
-    std::uint64_t dither = evidence.dither;
-    double rate = 0;
+    const std::uint64_t more = (evidence.dither ^ (evidence.dither >> 29U)) * 0xBF58476D1CE4E5B9ULL;
+    std::array<float, kRateLevels> noise;
     for (std::size_t k = 0; k < kRateLevels; ++k) {
-        if (k == 8) dither = (evidence.dither ^ (evidence.dither >> 29U)) * 0xBF58476D1CE4E5B9ULL;
+        const std::uint64_t word = k < 8 ? evidence.dither : more;
+        noise[k] = static_cast<float>((word >> (56U - 8U * (k % 8))) & 0xFFU) / 256.0F;
+    }
+    for (std::size_t k = 0; k < kRateLevels; ++k) {
         belief.probability[k] = to_bf16(p[k]);
-        rate += static_cast<double>(p[k]) * static_cast<double>(kRates[k]);
         const auto before = static_cast<float>(belief.occupancy[k]);
-        const float after = before + own_step * (p[k] * 255.0F - before);
-        const float noise = static_cast<float>((dither >> 56U) & 0xFFU) / 256.0F;
-        dither <<= 8U;
-        belief.occupancy[k] = static_cast<std::uint8_t>(std::clamp(after + noise, 0.0F, 255.0F));
+        const float after = before + own_step * (p[k] * 255.0F - before) + noise[k];
+        belief.occupancy[k] = static_cast<std::uint8_t>(std::clamp(after, 0.0F, 255.0F));
+    }
+    for (std::size_t k = 0; k < kRateLevels; ++k) {
         prior.share[k] += pool_step * (static_cast<double>(p[k]) - prior.share[k]);
     }
-    return rate;
+    return rate_of(p);
 }
 
-double expected_rate(const RateBelief& belief) {
-    const Levels p = unpack(belief);
-    double rate = 0;
-    for (std::size_t k = 0; k < kRateLevels; ++k) {
-        rate += static_cast<double>(p[k]) * static_cast<double>(kRates[k]);
-    }
-    return rate;
-}
+double expected_rate(const RateBelief& belief) { return rate_of(unpack(belief)); }
 
 model::LearnedRecord to_record(const RateBelief& belief) {
     return {belief.probability, belief.occupancy, belief.age_s, belief.memory};

@@ -94,6 +94,12 @@ class SchedulerCore {
 
     // The durable row of a task; also marks it as written, so the next change asks again.
     model::TaskRecord take_record(model::TaskHandle task);
+    // It will be asked for soon.
+    void prefetch(model::TaskHandle task) const {
+        if (task.index >= tasks_.capacity()) return;
+        tasks_.prefetch(task.index);
+        planner_.prefetch(task.index);
+    }
     bool is_dirty(model::TaskHandle task) const {
         return tasks_.is_live(task) && tasks_[task.index].has(kFlagDirty);
     }
