@@ -39,11 +39,12 @@ constexpr std::string_view to_string(Preset preset) {
 struct PresetLimits {
     double budget_share;  // of the sum of 1/base
     double stretch;       // how many times its base a quiet task may wait
+    double exponent;      // T = g / (weight x rate)^exponent: 0.5 for the lowest mean delay
 };
 
 constexpr PresetLimits limits_of(Preset preset) {
-    constexpr std::array<PresetLimits, 3> kLimits = {PresetLimits{1.0, 1.5}, PresetLimits{1.0, 3.0},
-                                                     PresetLimits{0.5, 4.5}};
+    constexpr std::array<PresetLimits, 3> kLimits = {
+        PresetLimits{1.0, 1.5, 0.42}, PresetLimits{1.0, 3.0, 0.5}, PresetLimits{0.5, 4.5, 0.5}};
     return kLimits[static_cast<std::size_t>(preset)];
 }
 

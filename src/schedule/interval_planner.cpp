@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "base/math.hpp"
 #include "schedule/classic_interval.hpp"
 
 namespace pollux::schedule {
@@ -205,7 +206,10 @@ void IntervalPlanner::exit_pool(std::uint32_t task) {
 }
 
 double IntervalPlanner::shape_of(const TaskSlot& slot, double rate) const {
-    return 1 / std::sqrt(model::weight_of(slot.tier) * std::max(rate, kSlowestPlannedRate));
+    const double worth = model::weight_of(slot.tier) * std::max(rate, kSlowestPlannedRate);
+    const double exponent = model::limits_of(classes_[slot.class_index].preset).exponent;
+    return exponent == 0.5 ? 1 / std::sqrt(worth)
+                           : base::fixed_exp2(-exponent * base::fixed_log2(worth));
 }
 
 double IntervalPlanner::next_rate(std::uint32_t task, const Answer& answer, BudgetPool& pool) {
