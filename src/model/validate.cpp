@@ -22,6 +22,7 @@ using base::Status;
 constexpr std::size_t kMaxNeedGroups = 64;
 constexpr std::size_t kMaxParentsPerGroup = 256;
 constexpr std::size_t kMaxResources = 16;
+constexpr double kLeastRate = 0.001;
 constexpr std::size_t kMaxClasses = 10'000;
 constexpr double kMaxRate = 1e7;
 
@@ -156,6 +157,11 @@ Status check_rate(std::string_view where, std::string_view field, double rate, d
                                     where, field, rate, low, kMaxRate));
 }
 
+// Of a class or a device: 0 stands for the usual one.
+Status check_own_rate(std::string_view where, double rate) {
+    return rate == 0 ? Status() : check_rate(where, "rate", rate, kLeastRate);
+}
+
 Status check_class(ClassSettings& one, std::set<std::string_view>& seen) {
     if (auto s = check_class_name(one.name); !s) return s;
     if (!seen.insert(one.name).second) {
@@ -174,7 +180,7 @@ Status check_class(ClassSettings& one, std::set<std::string_view>& seen) {
             !s)
             return s;
     }
-    return check_rate(where, "rate", one.rate, 0);
+    return check_own_rate(where, one.rate);
 }
 
 Status check_resources(std::vector<ResourceSettings>& resources) {
@@ -199,8 +205,8 @@ Status check_resources(std::vector<ResourceSettings>& resources) {
 }
 
 Status check_global(const CoreSettings& settings) {
-    if (auto s = check_rate("", "global_rate", settings.global_rate, 0.001); !s) return s;
-    if (auto s = check_rate("", "device_rate", settings.device_rate, 0.001); !s) return s;
+    if (auto s = check_rate("", "global_rate", settings.global_rate, kLeastRate); !s) return s;
+    if (auto s = check_rate("", "device_rate", settings.device_rate, kLeastRate); !s) return s;
     if (!(settings.adaptive_percent >= 0 && settings.adaptive_percent <= 100)) {
         return config_error("settings.adaptive_percent",
                             fmt::format("adaptive_percent = {} is out of range: it must lie "
@@ -257,7 +263,7 @@ Status validate(DeviceSpec& spec) {
     auto name = normalise_name("device", spec.name);
     if (!name) return std::unexpected(std::move(name.error()));
     spec.name = std::move(*name);
-    return check_rate(fmt::format("device {}: ", quoted(spec.name)), "rate", spec.rate, 0);
+    return check_own_rate(fmt::format("device {}: ", quoted(spec.name)), spec.rate);
 }
 
 Status validate(CoreSettings& settings) {
