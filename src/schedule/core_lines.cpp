@@ -67,10 +67,10 @@ bool SchedulerCore::is_forgotten(std::uint32_t task) const {
     const WaitLine::Group* group = line_of(slot).find(slot.class_index, demand_in_line(slot));
     if (group == nullptr) return true;
     if (group->called > 0) return false;
-    if (line_lets_pass(task)) return true;
-    if (slot.line != kLineOfDevice) return false;
-    const bool timed = admission_.test_device(task, now()).blocker == Blocker::kDeviceRate;
-    return timed && devices_.known_line(slot.device).on_wheel == kNoIndex;
+    if (slot.line != kLineOfDevice) return line_lets_pass(task);
+    if (devices_.known_line(slot.device).on_wheel != kNoIndex) return false;  // that one tells it
+    const Blocker blocker = admission_.test_device(task, now()).blocker;
+    return blocker == Blocker::kNone || blocker == Blocker::kDeviceRate;
 }
 
 void SchedulerCore::stand_in_line(std::uint32_t task, const Verdict& verdict) {

@@ -86,7 +86,9 @@ bool SchedulerCore::is_misplaced(std::uint32_t task) const {
         case Place::kScheduled: return slot.next_due + kLate < now();
         case Place::kWaitsForNeeds:
             return slot.node == model::kNoIndex || graph_.unmet_hold(slot.node) == 0;
-        case Place::kDeviceRate: return devices_.known_line(slot.device).on_wheel != task;
+        case Place::kDeviceRate:
+            return devices_.known_line(slot.device).on_wheel != task ||
+                   devices_.rate_opens_at(slot.device) + kLate < now();
         case Place::kDeviceQueue:
         case Place::kRegionQueue:
         case Place::kResourceQueue: return is_forgotten(task);

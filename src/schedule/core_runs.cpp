@@ -113,13 +113,14 @@ void SchedulerCore::on_finished(const RunFinished& event) {
     Lease facts;
     facts.started = leases_[index].started;
     facts.due = leases_[index].due;
-    end_run(index);
-    ++stats_.finished;
-    if (event.outcome != Outcome::kInterrupted) load_.finished(now() - facts.started);
+    // Before those who wait for the device are told that it is free.
     const std::uint32_t device = tasks_[task].device;
     if (event.retry_after > base::Duration::zero() && device != kNoIndex) {
         devices_.close_until(device, now() + std::min(event.retry_after, kLongestRetryAfter));
     }
+    end_run(index);
+    ++stats_.finished;
+    if (event.outcome != Outcome::kInterrupted) load_.finished(now() - facts.started);
     if (tasks_[task].recurring()) {
         finish_recurring(task, event, facts);
     } else {

@@ -56,8 +56,11 @@ void LeaseTable::collect_ended(base::BootTime now, std::vector<std::uint32_t>& e
         if (earliest_[bucket] > now) continue;
         earliest_[bucket] = base::BootTime::max();
         for (std::uint32_t i = heads_[bucket]; i != kNoIndex; i = leases_[i].bucket_next) {
-            if (leases_[i].ends <= now) ended.push_back(i);
-            earliest_[bucket] = std::min(earliest_[bucket], leases_[i].ends);
+            if (leases_[i].ends <= now) {
+                ended.push_back(i);
+            } else {
+                earliest_[bucket] = std::min(earliest_[bucket], leases_[i].ends);
+            }
         }
     }
     checked_ = last - 1;

@@ -52,6 +52,17 @@ TEST(LeaseTable, KeepsWhatWasOpened) {
     EXPECT_EQ(ended_tasks(table, at(100)), Tasks{});
 }
 
+// A day and two seconds fall into one bucket: when the short one is over, the long one must not be
+// looked for in the past.
+TEST(LeaseTable, AnEndedLeaseLeavesNoTimeBehindInItsBucket) {
+    LeaseTable table;
+    ended_tasks(table, at(31));
+    open(table, 1, at(33.001));
+    open(table, 2, at(33.001 + 0.25 * 512 * 700));
+    EXPECT_EQ(ended_tasks(table, at(61)), Tasks{1});
+    EXPECT_GT(table.next_check(), at(61));
+}
+
 TEST(LeaseTable, EndsExactlyAtItsTime) {
     LeaseTable table;
     ended_tasks(table, at(1000));

@@ -489,6 +489,36 @@ TEST(CoreDefects, RetryAfterIsIgnoredWhenAJobReceivesIt) {
     EXPECT_TRUE(driver.starts_of("b::poll").empty());
 }
 
+// The timer of a device fires at a whole millisecond; its rate opened a moment before that.
+TEST(CoreDefects, TheSweepAlarmsBetweenTheOpeningOfARateAndItsTimer) {
+    auto settings = roomy_settings({"a"});
+    settings.device_class_slots = 2;
+    settings.device_rate = 0.9;
+    CoreDriver driver(settings);
+    driver.add_all({with_device(job("a::1"), "d"), with_device(job("a::2"), "d"),
+                    with_device(job("a::3"), "d")});
+    ASSERT_EQ(driver.slot("a::3").place, Place::kDeviceQueue);
+    const base::BootTime opens =
+        driver.core().devices().rate_opens_at(driver.core().devices().find("d"));
+    ASSERT_NE(opens.ns % 1'000'000, 0);
+    schedule::Commands commands;
+    driver.core().step({opens, driver.now().wall}, {}, commands);
+    EXPECT_EQ(driver.core().audit(0, driver.core().capacity()), 0U);
+}
+
+// The device asked us to wait in the same answer that made it free.
+TEST(CoreDefects, RetryAfterComesTooLateForWhoWaitsBehindTheRun) {
+    CoreDriver driver(roomy_settings({"a"}));
+    driver.set_worker([](const std::string&, double) {
+        Reply reply;
+        reply.retry_after = 30s;
+        return reply;
+    });
+    driver.add_all({with_device(job("a::1"), "d"), with_device(job("a::2"), "d")});
+    driver.run_for(5);
+    EXPECT_EQ(driver.starts().size(), 1U);
+}
+
 // Removed and added again before the store was asked: the removal must come before the new row,
 // also when there are more rows than fit into one batch.
 TEST(CoreDefects, ABatchRemovesTheRowThatAnEarlierOneWrote) {
