@@ -46,13 +46,12 @@ class WaitLine {
         return groups_.emplace_back(Group{class_index, demand});
     }
     Group* find(std::uint16_t class_index, std::uint16_t demand) {
-        const auto found = std::ranges::find_if(groups_, [&](const Group& one) {
-            return one.class_index == class_index && one.demand == demand;
-        });
-        return found == groups_.end() ? nullptr : &*found;
+        const std::size_t at = position(class_index, demand);
+        return at == groups_.size() ? nullptr : &groups_[at];
     }
     const Group* find(std::uint16_t class_index, std::uint16_t demand) const {
-        return const_cast<WaitLine*>(this)->find(class_index, demand);
+        const std::size_t at = position(class_index, demand);
+        return at == groups_.size() ? nullptr : &groups_[at];
     }
 
     template <class Live>
@@ -86,6 +85,12 @@ class WaitLine {
   private:
     static constexpr std::size_t kFewEntries = 64;
 
+    std::size_t position(std::uint16_t class_index, std::uint16_t demand) const {
+        const auto found = std::ranges::find_if(groups_, [&](const Group& one) {
+            return one.class_index == class_index && one.demand == demand;
+        });
+        return static_cast<std::size_t>(found - groups_.begin());
+    }
     void drop_first(Group& group) {
         POLLUX_CHECK(!group.heap.empty());
         std::ranges::pop_heap(group.heap, std::greater<>{});
