@@ -57,11 +57,14 @@ std::shared_ptr<const WriteBatch> PersistencePump::next_batch(base::Instant now,
     // Transitions and the rows they belong to must be in one transaction: with more rows than fit,
     // the changes wait for the batch that completes them.
     batch.rows.reserve(std::min(dirty_.size(), options_.rows_per_batch));
-    while (!dirty_.empty() && batch.rows.size() < options_.rows_per_batch) {
+    while (!dirty_.empty()) {
         if (dirty_.size() > kAhead) core.prefetch(dirty_[kAhead]);
         const model::TaskHandle task = dirty_.front();
+        if (core.is_dirty(task)) {
+            if (batch.rows.size() == options_.rows_per_batch) break;
+            batch.rows.push_back(core.take_record(task));
+        }
         dirty_.pop_front();
-        if (core.is_dirty(task)) batch.rows.push_back(core.take_record(task));
     }
     if (dirty_.empty()) {
         batch.changes.assign(changes_.begin(), changes_.end());

@@ -26,11 +26,11 @@ constexpr double kLeastRate = 0.001;
 constexpr std::size_t kMaxClasses = 10'000;
 constexpr double kMaxRate = 1e7;
 
-Status check_range(std::string_view where, std::string_view field, Duration value, Duration low,
-                   Duration high) {
+Status check_range(std::string_view area, std::string_view where, std::string_view field,
+                   Duration value, Duration low, Duration high) {
     if (value >= low && value <= high) return {};
     return config_error(
-        fmt::format("task.{}", field),
+        fmt::format("{}.{}", area, field),
         fmt::format("{}: {} = {} is out of range: it must lie between {} and {}", where, field,
                     format_duration(value), format_duration(low), format_duration(high)));
 }
@@ -50,16 +50,16 @@ Status check_cadence(std::string_view where, Cadence& cadence) {
         cadence = Cadence::once();
         return {};
     }
-    if (auto s = check_range(where, "base", cadence.base, kShortestInterval, kLongestInterval); !s)
-        return s;
+    const auto in_range = [&](std::string_view field, Duration value) {
+        return check_range("task", where, field, value, kShortestInterval, kLongestInterval);
+    };
+    if (auto s = in_range("base", cadence.base); !s) return s;
     if (cadence.kind == CadenceKind::kFixed) {
         cadence = Cadence::fixed(cadence.base);
         return {};
     }
-    if (auto s = check_range(where, "min", cadence.min, kShortestInterval, kLongestInterval); !s)
-        return s;
-    if (auto s = check_range(where, "max", cadence.max, kShortestInterval, kLongestInterval); !s)
-        return s;
+    if (auto s = in_range("min", cadence.min); !s) return s;
+    if (auto s = in_range("max", cadence.max); !s) return s;
     if (auto s = check_order(where, "min", cadence.min, "base", cadence.base); !s) return s;
     return check_order(where, "base", cadence.base, "max", cadence.max);
 }
@@ -115,7 +115,13 @@ Status check_demand(std::string_view where, TaskSpec& spec) {
                                                        where, spec.demand.size(), kMaxResources));
     }
     std::set<std::string_view> seen;
-    for (const auto& part : spec.demand) {
+    for (auto& part : spec.demand) {
+        auto name = normalise_name("resource", part.resource);
+        if (!name) {
+            return config_error("task.demand",
+                                fmt::format("{}: demand: {}", where, name.error().message));
+        }
+        part.resource = std::move(*name);
         if (part.amount <= 0) {
             return config_error("task.demand",
                                 fmt::format("{}: demand of {} = {} is not positive", where,
@@ -130,12 +136,12 @@ Status check_demand(std::string_view where, TaskSpec& spec) {
 }
 
 Status check_limits(const TaskSpec& spec) {
-    if (auto s = check_range(spec.key, "timeout", spec.timeout, std::chrono::milliseconds(1),
-                             kLongestTimeout);
+    if (auto s = check_range("task", spec.key, "timeout", spec.timeout,
+                             std::chrono::milliseconds(1), kLongestTimeout);
         !s)
         return s;
     if (spec.staleness_bound) {
-        if (auto s = check_range(spec.key, "staleness_bound", *spec.staleness_bound,
+        if (auto s = check_range("task", spec.key, "staleness_bound", *spec.staleness_bound,
                                  kShortestInterval, kLongestInterval);
             !s)
             return s;
@@ -175,7 +181,8 @@ Status check_class(ClassSettings& one, std::set<std::string_view>& seen) {
                                                            where, one.weight));
     }
     if (one.staleness_bound) {
-        if (auto s = check_range(where, "staleness_bound", *one.staleness_bound, kShortestInterval,
+        if (auto s = check_range("settings", fmt::format("class {}", quoted(one.name)),
+                                 "staleness_bound", *one.staleness_bound, kShortestInterval,
                                  kLongestInterval);
             !s)
             return s;
@@ -228,12 +235,12 @@ Status check_global(const CoreSettings& settings) {
                                         settings.global_slots, settings.device_slots,
                                         settings.device_class_slots, settings.max_starts_per_step));
     }
-    if (auto s = check_range("settings", "aging_step", settings.aging_step,
+    if (auto s = check_range("settings", "settings", "aging_step", settings.aging_step,
                              std::chrono::milliseconds(1), kLongestInterval);
         !s)
         return s;
-    return check_range("settings", "staleness_bound", settings.staleness_bound, kShortestInterval,
-                       kLongestInterval);
+    return check_range("settings", "settings", "staleness_bound", settings.staleness_bound,
+                       kShortestInterval, kLongestInterval);
 }
 
 }  // namespace
