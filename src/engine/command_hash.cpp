@@ -52,7 +52,8 @@ void write(ByteWriter& out, const schedule::PersistTask& persist) {
 }
 
 void write(ByteWriter& out, const schedule::ForgetTask& forget) {
-    const auto& [key] = forget;
+    const auto& [task, key] = forget;
+    write(out, task);
     out.string(key);
 }
 

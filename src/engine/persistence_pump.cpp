@@ -1,6 +1,7 @@
 #include "engine/persistence_pump.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/check.hpp"
@@ -22,13 +23,19 @@ void PersistencePump::absorb(base::Instant now, const schedule::SchedulerCore& c
         urgent_ = true;
     }
     for (const schedule::PersistTask& persist : commands.persists) {
-        dirty_.push_back(persist.task);
-        urgent_ = urgent_ || persist.durability == schedule::Durability::kBeforeSeen;
+        const bool urgent = persist.durability == schedule::Durability::kBeforeSeen;
+        (urgent ? urgent_rows_ : dirty_).push_back(persist.task);
+        urgent_ = urgent_ || urgent;
     }
+    const auto key_of = [&](model::TaskHandle task) {
+        if (core.is_live(task)) return core.key(task);
+        const auto gone = std::ranges::find(commands.forgets, task, &schedule::ForgetTask::task);
+        return gone == commands.forgets.end() ? std::string() : gone->key;
+    };
     for (const schedule::Change& change : commands.changes) {
         TaskChange shown;
         shown.number = next_number_++;
-        if (core.is_live(change.task)) shown.key = core.key(change.task);
+        shown.key = key_of(change.task);
         shown.change = change;
         shown.at = now.wall;
         changes_.push_back(std::move(shown));
@@ -54,26 +61,25 @@ std::shared_ptr<const WriteBatch> PersistencePump::next_batch(base::Instant now,
     batch.sequence = ++sequence_;
     batch.removed = std::move(removed_);  // before the row of a new task with the same key
     removed_.clear();
-    // Transitions and the rows they belong to must be in one transaction: with more rows than fit,
-    // the changes wait for the batch that completes them.
-    batch.rows.reserve(std::min(dirty_.size(), options_.rows_per_batch));
-    while (!dirty_.empty()) {
-        if (dirty_.size() > kAhead) core.prefetch(dirty_[kAhead]);
-        const model::TaskHandle task = dirty_.front();
-        if (core.is_dirty(task)) {
-            if (batch.rows.size() == options_.rows_per_batch) break;
-            batch.rows.push_back(core.take_record(task));
-        }
-        dirty_.pop_front();
-    }
-    if (dirty_.empty()) {
-        batch.changes.assign(changes_.begin(), changes_.end());
-        changes_.clear();
-        urgent_ = false;
-        gather_until_ = base::BootTime::max();
-    }
+    // A change and the row it belongs to must be in one transaction, and a row holds all changes of
+    // its task: so all changes go with all of their rows, however many. Other rows fill the batch.
+    batch.changes = std::exchange(changes_, {});
+    take_rows(batch, core, urgent_rows_, std::numeric_limits<std::size_t>::max());
+    take_rows(batch, core, dirty_, options_.rows_per_batch);
+    urgent_ = false;
+    gather_until_ = dirty_.empty() ? base::BootTime::max() : now.boot;  // the rest follows at once
     under_way_ = std::move(next);
     return under_way_;
+}
+
+void PersistencePump::take_rows(WriteBatch& batch, schedule::SchedulerCore& core,
+                                std::deque<model::TaskHandle>& tasks, std::size_t limit) {
+    for (; !tasks.empty(); tasks.pop_front()) {
+        if (tasks.size() > kAhead) core.prefetch(tasks[kAhead]);
+        if (!core.is_dirty(tasks.front())) continue;
+        if (batch.rows.size() >= limit) return;
+        batch.rows.push_back(core.take_record(tasks.front()));
+    }
 }
 
 std::vector<TaskChange> PersistencePump::committed(std::uint64_t sequence) {

@@ -10,6 +10,7 @@
 //  1. At most one batch is under way; its content is kept until it is committed.
 //  2. A change is published exactly once as committed, and at most once before that as provisional.
 //  3. Changes are published in the order in which the core made them.
+//  4. A change is in the same batch as the row that shows it: a crash loses both or neither.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ struct PumpOptions {
     base::Duration gather = std::chrono::seconds(1);
     base::Duration provisional_after = std::chrono::seconds(5);
     base::Duration retry_every = std::chrono::seconds(1);
-    std::size_t rows_per_batch = 5000;
+    std::size_t rows_per_batch = 5000;  // without those that a change waits for
     std::size_t provisional_limit = 10'000;
 };
 
@@ -67,16 +68,21 @@ class PersistencePump {
 
     base::BootTime next_wake() const;
     std::uint64_t next_number() const { return next_number_; }
-    std::size_t waiting() const { return dirty_.size() + changes_.size(); }
+    std::size_t waiting() const { return urgent_rows_.size() + dirty_.size() + changes_.size(); }
     bool failing() const { return failing_since_.has_value(); }
 
   private:
+    void take_rows(WriteBatch& batch, schedule::SchedulerCore& core,
+                   std::deque<model::TaskHandle>& tasks, std::size_t limit);
+
     PumpOptions options_;
     std::uint64_t next_number_;
     std::uint64_t sequence_ = 0;
-    std::deque<model::TaskHandle> dirty_;  // a task may stand here twice; it is written once
+    // A task may stand here more than once; it is written once.
+    std::deque<model::TaskHandle> urgent_rows_;
+    std::deque<model::TaskHandle> dirty_;
     std::vector<std::string> removed_;
-    std::deque<TaskChange> changes_;
+    std::vector<TaskChange> changes_;
     std::shared_ptr<const WriteBatch> under_way_;
     std::shared_ptr<const WriteBatch> to_retry_;
     std::uint64_t provisional_from_ = 0;  // changes before this number were let through already

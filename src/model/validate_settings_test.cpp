@@ -204,14 +204,10 @@ TEST(ValidateSettings, ResourcesHaveGoodNamesOnceEachAndRoom) {
                 {[](auto& s) { s.resources[0].capacity = -3; },
                  code,
                  {"capacity = -3 is not positive"}},
-                {[](auto& s) {
-                     s.resources.push_back({"lane", 1});
-                 },
+                {[](auto& s) { s.resources.push_back({"lane", 1}); },
                  code,
                  {"\"lane\"", "listed twice"}},
-                {[](auto& s) {
-                     s.resources = {{kDecomposed, 1}, {kComposed, 1}};
-                 },
+                {[](auto& s) { s.resources = {{kDecomposed, 1}, {kComposed, 1}}; },
                  code,
                  {"listed twice"}},
             })),

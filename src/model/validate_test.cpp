@@ -244,24 +244,19 @@ TEST(ValidateTask, DemandIsPositiveAndNamesEachResourceOnce) {
     for (TaskSpec spec : {resources(0), resources(1), resources(16)}) EXPECT_TRUE(validate(spec));
     EXPECT_EQ(refused(resources(17), "task.demand", {"pve::a", "names 17 resources", "at most 16"}),
               "");
-    EXPECT_EQ((all_refused<TaskSpec>(task(),
-                                     {
-                                         {[](auto& s) {
-                                              s.demand = {{"lane", 0}};
-                                          },
-                                          "task.demand",
-                                          {"pve::a", "\"lane\" = 0", "not positive"}},
-                                         {[](auto& s) {
-                                              s.demand = {{"disk", 1}, {"lane", -7}};
-                                          },
-                                          "task.demand",
-                                          {"\"lane\" = -7", "not positive"}},
-                                         {[](auto& s) {
-                                              s.demand = {{"lane", 1}, {"disk", 1}, {"lane", 2}};
-                                          },
-                                          "task.demand",
-                                          {"pve::a", "names \"lane\" twice"}},
-                                     })),
+    EXPECT_EQ((all_refused<TaskSpec>(
+                  task(),
+                  {
+                      {[](auto& s) { s.demand = {{"lane", 0}}; },
+                       "task.demand",
+                       {"pve::a", "\"lane\" = 0", "not positive"}},
+                      {[](auto& s) { s.demand = {{"disk", 1}, {"lane", -7}}; },
+                       "task.demand",
+                       {"\"lane\" = -7", "not positive"}},
+                      {[](auto& s) { s.demand = {{"lane", 1}, {"disk", 1}, {"lane", 2}}; },
+                       "task.demand",
+                       {"pve::a", "names \"lane\" twice"}},
+                  })),
               "");
 }
 

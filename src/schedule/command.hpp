@@ -37,6 +37,7 @@ struct PersistTask {
 };
 
 struct ForgetTask {
+    model::TaskHandle task;
     std::string key;
 };
 

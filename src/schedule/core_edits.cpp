@@ -374,7 +374,7 @@ void SchedulerCore::leave_planner(std::uint32_t task) {
 }
 
 void SchedulerCore::on_removed(const TaskRemoved& event) {
-    const std::uint32_t task = tasks_.find(event.key);
+    const std::uint32_t task = lookup(event.key);
     if (task == base::FlatIndex::kNone) {
         reject(event.correlation, config_error("task.unknown", fmt::format("task {} does not exist",
                                                                            quoted(event.key)))
@@ -424,7 +424,7 @@ void SchedulerCore::remove_task(std::uint32_t task) {
     timings_.release(slot.timing);
     jobs_.erase(task);
     --class_load_[slot.class_index].tasks;
-    out_->forgets.push_back({tasks_.key(task)});
+    out_->forgets.push_back({tasks_.handle(task), tasks_.key(task)});
     tasks_.remove(task);
 }
 

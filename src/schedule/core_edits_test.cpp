@@ -180,6 +180,18 @@ TEST(CoreEdits, AnEditKeepsTheFailures) {
     EXPECT_EQ(h.slot("c::a").next_due, due) << "the ladder decides";
 }
 
+TEST(CoreEdits, AnySpellingOfAKeyFindsIt) {
+    CoreHarness h;
+    h.add({poll("c::caf\xc3\xa9")});
+    const std::string decomposed = "c::cafe\xcc\x81";
+    EXPECT_TRUE(h.core().is_live(h.core().find(decomposed)));
+    EXPECT_TRUE(h.core().explain(decomposed));
+    h.operate(OperatorVerb::kDisable, decomposed);
+    EXPECT_FALSE(h.slot("c::caf\xc3\xa9").has(kFlagEnabled));
+    h.step({TaskRemoved{decomposed}});
+    EXPECT_EQ(h.core().size(), 0U);
+}
+
 TEST(CoreEdits, VersionsAreRemembered) {
     CoreHarness h;
     auto spec = poll("c::a");

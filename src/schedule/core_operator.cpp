@@ -34,7 +34,7 @@ void SchedulerCore::on_operator(const OperatorAction& action) {
     if (all) {
         status = operate_on_all(action.verb);
     } else {
-        const std::uint32_t task = tasks_.find(action.key);
+        const std::uint32_t task = lookup(action.key);
         status = task == base::FlatIndex::kNone
                      ? Status(config_error("task.unknown", fmt::format("task {} does not exist",
                                                                        quoted(action.key))))

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "model/task_key.hpp"
 #include "schedule/scheduler_core.hpp"
 #include "schedule/staleness.hpp"
 
@@ -21,8 +22,17 @@ base::Duration ms(std::uint32_t value) { return std::chrono::milliseconds(value)
 
 }  // namespace
 
+// By any spelling that an edit would accept for it.
+std::uint32_t SchedulerCore::lookup(std::string_view key) const {
+    const std::uint32_t known = tasks_.find(key);
+    if (known != base::FlatIndex::kNone) return known;
+    const auto parsed = model::parse_task_key(key);
+    if (!parsed) return base::FlatIndex::kNone;
+    return tasks_.find(model::make_task_key(parsed->class_name, parsed->name));
+}
+
 model::TaskHandle SchedulerCore::find(std::string_view key) const {
-    const std::uint32_t task = tasks_.find(key);
+    const std::uint32_t task = lookup(key);
     return task == base::FlatIndex::kNone ? model::TaskHandle{} : tasks_.handle(task);
 }
 
@@ -103,7 +113,7 @@ FailureStory SchedulerCore::failure(model::TaskHandle task) const {
 }
 
 base::Result<Explanation> SchedulerCore::explain(std::string_view key) const {
-    const std::uint32_t task = tasks_.find(key);
+    const std::uint32_t task = lookup(key);
     if (task == base::FlatIndex::kNone) {
         return base::config_error("task.unknown",
                                   fmt::format("task {} does not exist", quoted(key)));

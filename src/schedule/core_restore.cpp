@@ -245,7 +245,7 @@ model::TaskRecord SchedulerCore::take_record(model::TaskHandle task) {
 }
 
 bool SchedulerCore::matches_version(std::string_view key, std::uint64_t version) const {
-    const std::uint32_t task = tasks_.find(key);
+    const std::uint32_t task = lookup(key);
     return task != base::FlatIndex::kNone &&
            tasks_[task].version == static_cast<std::uint32_t>(version);
 }

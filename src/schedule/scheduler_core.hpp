@@ -238,6 +238,7 @@ class SchedulerCore {
     void release_failure(std::uint32_t task, base::BootTime due);
 
     // core_query.cpp
+    std::uint32_t lookup(std::string_view key) const;
     IntervalStory explain_interval(std::uint32_t task) const;
     Gate gate_enabled(const TaskSlot& slot) const;
     Gate gate_due(const TaskSlot& slot) const;
