@@ -70,7 +70,7 @@ TEST(LogHash, IsTheSameEverywhere) {
 }
 
 TEST(LogHash, DependsOnTheSeedAlone) {
-    for (PinnedRun pinned : kPinnedRuns) {
+    for (PinnedRun pinned : {kPinnedRuns.front(), kPinnedRuns.back()}) {
         const std::uint64_t log_hash = run_pinned(pinned).log_hash;
         EXPECT_EQ(run_pinned(pinned).log_hash, log_hash) << "twice in one process";
         ++pinned.seed;
