@@ -64,7 +64,7 @@ function(pollux_test)
     _pollux_sources(test arg_SOURCES)
   endif()
   _pollux_sources(slow slow_sources)
-  _pollux_test_binary("${arg_NAME}_test" "${arg_SOURCES}" "${arg_DEPS}" "${arg_LABELS}" 1200)
+  _pollux_test_binary("${arg_NAME}_test" "${arg_SOURCES}" "${arg_DEPS}" "${arg_LABELS}" 2400)
   _pollux_test_binary("${arg_NAME}_slow_test" "${slow_sources}" "${arg_DEPS}"
                       "${arg_LABELS};slow" 1800)
 endfunction()
