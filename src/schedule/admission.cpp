@@ -15,6 +15,17 @@ Admission::Admission(TaskTable& tasks, DeviceTable& devices, LeaseTable& leases)
     regions_.push_back({"", Pool{-1, 0, kNoIndex}});  // the local one: this process
 }
 
+// The pool that can be reserved against this refusal, if any.
+template <class Self>
+auto* Admission::pool_of(Self& self, const Verdict& verdict) {
+    switch (verdict.blocker) {
+        case Blocker::kGlobalSlots: return &self.slots_;
+        case Blocker::kRegion: return &self.regions_[verdict.which].pool;
+        case Blocker::kResource: return &self.resources_[verdict.which].pool;
+        default: return decltype(&self.slots_){nullptr};
+    }
+}
+
 void Admission::configure(base::BootTime now, const model::CoreSettings& settings) {
     if (configured_rate_ != settings.global_rate) {
         rate_.set_rate(now, settings.global_rate, std::max(1.0, 0.5 * settings.global_rate));
@@ -53,7 +64,7 @@ bool Admission::drop_impossible() {
     const auto look = [&](Pool& pool, Blocker blocker, std::size_t which) {
         if (pool.reserved_by == kNoIndex || pool.capacity < 0) return;
         const Verdict verdict{blocker, base::BootTime::max(), static_cast<std::uint32_t>(which)};
-        if (pool_of(pool.reserved_by, verdict).second <= pool.capacity) return;
+        if (amount_of(pool.reserved_by, verdict) <= pool.capacity) return;
         pool.reserved_by = kNoIndex;
         dropped = true;
     };
@@ -254,18 +265,26 @@ void Admission::give_back(const Lease& lease) {
     if (lease.counts_on_device) --devices_[lease.device].running;
 }
 
-// The pool that can be reserved against this refusal, and how much of it the task wants.
-std::pair<Pool*, std::int64_t> Admission::pool_of(std::uint32_t task, const Verdict& verdict) {
+// How much of it the task wants.
+std::int64_t Admission::amount_of(std::uint32_t task, const Verdict& verdict) const {
     const Demand& wants = demands_[tasks_[task].demand];
-    switch (verdict.blocker) {
-        case Blocker::kGlobalSlots: return {&slots_, wants.slots};
-        case Blocker::kRegion: return {&regions_[verdict.which].pool, wants.slots};
-        case Blocker::kResource: break;
-        default: return {nullptr, 0};
+    if (verdict.blocker != Blocker::kResource) return wants.slots;
+    for (const auto& [resource, amount] : wants.resources) {
+        if (resource == verdict.which) return amount;
     }
-    const auto found = std::ranges::find(wants.resources, verdict.which,
-                                         &std::pair<std::uint16_t, std::int64_t>::first);
-    return {&resources_[verdict.which].pool, found->second};
+    return 0;
+}
+
+std::uint32_t Admission::reserved_by(const Verdict& refusal) const {
+    const Pool* pool = pool_of(*this, refusal);
+    return pool == nullptr ? kNoIndex : pool->reserved_by;
+}
+
+bool Admission::may_reserve(std::uint32_t task, const Verdict& refusal) const {
+    const Pool* pool = pool_of(*this, refusal);
+    if (pool == nullptr || pool->reserved_by != kNoIndex) return false;
+    const std::int64_t amount = amount_of(task, refusal);
+    return amount > 1 && (pool->capacity < 0 || amount <= pool->capacity);
 }
 
 // Gives up the reservations for which keep(rank) is false; true when there was one.
@@ -294,14 +313,13 @@ bool Admission::release(std::uint32_t task, Keep&& keep) {
 }
 
 bool Admission::update_reservations(std::uint32_t task, const Verdict& verdict, bool urgent) {
-    const auto [pool, amount] = pool_of(task, verdict);
+    Pool* pool = pool_of(*this, verdict);
     if (pool == nullptr) return drop_reservations(task);
     std::size_t own_rank = regions_.size() + resources_.size();
     if (verdict.blocker == Blocker::kRegion) own_rank = verdict.which;
     if (verdict.blocker == Blocker::kResource) own_rank = regions_.size() + verdict.which;
     const bool released = release(task, [&](std::size_t rank) { return rank <= own_rank; });
-    const bool possible = pool->capacity < 0 || amount <= pool->capacity;
-    if (urgent && amount > 1 && possible && pool->reserved_by == kNoIndex) {
+    if (urgent && may_reserve(task, verdict)) {
         pool->reserved_by = task;
         tasks_[task].set(kFlagReserves, true);
     }

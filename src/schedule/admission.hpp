@@ -92,6 +92,10 @@ class Admission {
     bool region_fits(std::uint32_t task) const;
     bool resource_fits(std::uint32_t resource, std::uint32_t task) const;
 
+    // Who has reserved the pool that refused, or kNoIndex; and whether this task could.
+    std::uint32_t reserved_by(const Verdict& refusal) const;
+    bool may_reserve(std::uint32_t task, const Verdict& refusal) const;
+
     // Brings the reservations of a task in line with what it now waits for; an urgent one may gain
     // one. Both return true when somebody else may find room that was not there before.
     bool update_reservations(std::uint32_t task, const Verdict& verdict, bool urgent);
@@ -140,7 +144,9 @@ class Admission {
     bool walk_device(const TaskSlot& slot, base::BootTime now, Visit& closed) const;
     std::uint32_t same_class_run(const TaskSlot& slot) const;
     bool global_fits(const TaskSlot& slot, std::int64_t amount) const;
-    std::pair<Pool*, std::int64_t> pool_of(std::uint32_t task, const Verdict& verdict);
+    template <class Self>
+    static auto* pool_of(Self& self, const Verdict& verdict);
+    std::int64_t amount_of(std::uint32_t task, const Verdict& verdict) const;
     bool drop_impossible();
     template <class Keep>
     bool release(std::uint32_t task, Keep&& keep);

@@ -179,9 +179,7 @@ void SchedulerCore::pick_and_start() {
             ++starts;
             continue;
         }
-        const TaskSlot& slot = tasks_[*task];
-        const bool urgent =
-            ready_.effective_tier(slot.run_tier, slot.ready_since, now()) == model::Tier::kCritical;
+        const bool urgent = is_urgent(tasks_[*task]);
         const bool freed = admission_.update_reservations(*task, verdict, urgent);
         const bool whole_class = verdict.blocker <= Blocker::kClassSlots;
         if (whole_class) {

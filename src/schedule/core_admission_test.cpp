@@ -295,7 +295,10 @@ TEST(CoreAdmission, ALargeDemandDoesNotStarve) {
         return spec;
     };
     int next = 0;
-    for (; next < 8; ++next) h.add({small(next)});
+    for (; next < 8; ++next) {  // their ends are spread: the lanes are never free all at once
+        h.add({small(next)});
+        h.run_for(1s);
+    }
     h.add({large});
     const base::BootTime asked = h.now();
     // One small job a second: 5 lanes' worth of work for 4 lanes, without end.
@@ -308,6 +311,33 @@ TEST(CoreAdmission, ALargeDemandDoesNotStarve) {
     EXPECT_LE(waited, 60 + 5 + 1) << "normal to critical in 60 s, then the runs under way";
     h.run_for(60s);
     EXPECT_EQ(h.core().admission().resource_pool(0).reserved_by, model::kNoIndex);
+}
+
+TEST(CoreAdmission, ALargeRunDoesNotStarveInItsRegion) {
+    CoreHarness h(wide_settings({"c", "big"}));
+    h.step({CreditChanged{"r", 4}});
+    h.worker = [](const std::string&) { return WorkerReply{.after = 5s}; };
+    const auto in_region = [](std::string key, std::int64_t slots) {
+        auto spec = job(std::move(key));
+        spec.region = "r";
+        spec.slots = slots;
+        return spec;
+    };
+    int next = 0;
+    for (; next < 8; ++next) {
+        h.add({in_region(name(next), 1)});
+        h.run_for(1s);
+    }
+    h.add({in_region("big::x", 3), in_region("big::y", 2)});
+    for (int i = 0; i < 100; ++i) {
+        h.add({in_region(name(next++), 1)});
+        h.run_for(1s);
+    }
+    EXPECT_EQ(h.starts_of("big::x").size(), 1U);
+    EXPECT_EQ(h.starts_of("big::y").size(), 1U) << "one reservation after the other";
+    h.run_for(120s);
+    EXPECT_EQ(h.core().admission().region_pool(1).reserved_by, model::kNoIndex);
+    EXPECT_EQ(h.core().stats().sweep_repairs, 0U);
 }
 
 }  // namespace

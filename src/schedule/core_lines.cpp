@@ -51,14 +51,11 @@ bool SchedulerCore::is_waiting(const Waiter& waiter) const {
     return is_in_line(slot) && slot.wheel_tick == waiter.ticket;
 }
 
-// Would what it waits for let this task pass now?
+// Would the region or the resource that it waits for let this task pass now?
 bool SchedulerCore::line_lets_pass(std::uint32_t task) const {
     const TaskSlot& slot = tasks_[task];
-    switch (slot.line) {
-        case kLineOfDevice: return admission_.test_device(task, now()).blocker == Blocker::kNone;
-        case kLineOfRegion: return admission_.region_fits(task);
-        default: return admission_.resource_fits(resource_of(slot), task);
-    }
+    return slot.line == kLineOfRegion ? admission_.region_fits(task)
+                                      : admission_.resource_fits(resource_of(slot), task);
 }
 
 // For the sweep: it could pass, or nothing would tell it, and nobody of its group was called.
@@ -140,10 +137,14 @@ void SchedulerCore::was_dealt_with(std::uint32_t task) {
     }
 }
 
+// The most urgent of a group that has somebody waiting.
+const Waiter& SchedulerCore::first_of(WaitLine& line, WaitLine::Group& group) const {
+    return line.first(group, [&](const Waiter& waiter) { return is_waiting(waiter); });
+}
+
 // Into the ready set, with the time it has waited.
 void SchedulerCore::call(WaitLine& line, WaitLine::Group& group, std::uint32_t task) {
-    const auto live = [&](const Waiter& waiter) { return is_waiting(waiter); };
-    if (line.first(group, live).task == task) {
+    if (first_of(line, group).task == task) {
         line.take_first(group);
     } else {
         --group.waiting;  // its entry is dead from now on
@@ -154,14 +155,33 @@ void SchedulerCore::call(WaitLine& line, WaitLine::Group& group, std::uint32_t t
     ready_.push(task);
 }
 
-// Calls the first of every group that would pass. Who has reserved the pool is called before those
-// of its own group, because nobody else can pass.
-void SchedulerCore::tend_line(WaitLine& line, std::uint32_t reserver) {
-    if (line.empty()) return;
-    const auto live = [&](const Waiter& waiter) { return is_waiting(waiter); };
+bool SchedulerCore::is_urgent(const TaskSlot& slot) const {
+    return ready_.effective_tier(slot.run_tier, slot.ready_since, now()) == model::Tier::kCritical;
+}
+
+// Whoever waits in a line is not looked at again before it could pass. So a large demand that has
+// become urgent there reserves when the line is tended, or small ones would take every unit first.
+void SchedulerCore::reserve_for_waiting(WaitLine& line, const Verdict& refusal) {
+    const Waiter* best = nullptr;
     for (WaitLine::Group& group : line.groups()) {
         if (group.waiting == 0 || group.called > 0) continue;
-        std::uint32_t task = line.first(group, live).task;
+        const Waiter& first = first_of(line, group);
+        const bool wants = admission_.may_reserve(first.task, refusal) &&
+                           is_urgent(tasks_[first.task]) && !line_lets_pass(first.task);
+        if (wants && (best == nullptr || *best > first)) best = &first;
+    }
+    if (best != nullptr) admission_.update_reservations(best->task, refusal, true);
+}
+
+// Calls the first of every group that would pass. Who has reserved the pool is called before those
+// of its own group, because nobody else can pass.
+void SchedulerCore::tend_line(WaitLine& line, const Verdict& refusal) {
+    if (line.empty()) return;
+    if (admission_.reserved_by(refusal) == kNoIndex) reserve_for_waiting(line, refusal);
+    const std::uint32_t reserver = admission_.reserved_by(refusal);
+    for (WaitLine::Group& group : line.groups()) {
+        if (group.waiting == 0 || group.called > 0) continue;
+        std::uint32_t task = first_of(line, group).task;
         if (reserver != kNoIndex) {
             const TaskSlot& slot = tasks_[reserver];
             const bool here = is_in_line(slot) && slot.line != kLineOfDevice &&
@@ -175,11 +195,13 @@ void SchedulerCore::tend_line(WaitLine& line, std::uint32_t reserver) {
 }
 
 void SchedulerCore::tend_region(std::uint16_t region) {
-    tend_line(admission_.region_line(region), admission_.region_pool(region).reserved_by);
+    tend_line(admission_.region_line(region),
+              Verdict{Blocker::kRegion, base::BootTime::max(), region});
 }
 
 void SchedulerCore::tend_resource(std::uint32_t resource) {
-    tend_line(admission_.resource_line(resource), admission_.resource_pool(resource).reserved_by);
+    tend_line(admission_.resource_line(resource),
+              Verdict{Blocker::kResource, base::BootTime::max(), resource});
 }
 
 void SchedulerCore::tend_pools() {
@@ -195,10 +217,9 @@ void SchedulerCore::tend_pools() {
 void SchedulerCore::tend_device(std::uint32_t device) {
     if (device == kNoIndex || !devices_.has_line(device)) return;
     DeviceLine& own = devices_.line(device);
-    const auto live = [&](const Waiter& waiter) { return is_waiting(waiter); };
     for (WaitLine::Group& group : own.waiters.groups()) {
         if (group.waiting == 0 || group.called > 0) continue;
-        const std::uint32_t task = own.waiters.first(group, live).task;
+        const std::uint32_t task = first_of(own.waiters, group).task;
         const Verdict verdict = admission_.test_device(task, now());
         if (verdict.blocker == Blocker::kNone) {
             call(own.waiters, group, task);

@@ -149,7 +149,10 @@ class SchedulerCore {
     void leave_line(std::uint32_t task);
     void was_dealt_with(std::uint32_t task);
     void call(WaitLine& line, WaitLine::Group& group, std::uint32_t task);
-    void tend_line(WaitLine& line, std::uint32_t reserver);
+    const Waiter& first_of(WaitLine& line, WaitLine::Group& group) const;
+    bool is_urgent(const TaskSlot& slot) const;
+    void reserve_for_waiting(WaitLine& line, const Verdict& refusal);
+    void tend_line(WaitLine& line, const Verdict& refusal);
     void tend_region(std::uint16_t region);
     void tend_resource(std::uint32_t resource);
     void tend_pools();
