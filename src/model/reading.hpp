@@ -1,0 +1,58 @@
+// Values between the two halves of reading an answer: extract/ finds them, derive/ understands
+// them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/value.hpp"
+
+namespace pollux::model {
+
+struct Reading {
+    std::uint16_t metric = 0;  // index into Addon::metrics
+    std::uint32_t row = 0;     // index into Readings::rows; 0: the target itself
+    Value value;
+};
+
+struct Readings {
+    std::vector<std::string> rows = {""};  // names of rows, the target itself first
+    std::vector<Reading> values;
+    std::optional<std::uint64_t> uptime_ticks;  // sysUpTime in hundredths, where it was read
+    std::uint32_t missing = 0;          // values the manifest wants and the reply did not have
+    std::vector<std::string> problems;  // for people, bounded: what could not be read and why
+};
+
+enum class Level : std::uint8_t {
+    kUnknown,  // no value: never means OK
+    kClear,
+    kBetween,  // inside the hysteresis: stays what it was
+    kTriggered,
+};
+
+struct Sample {
+    std::uint32_t slot = 0;  // number of the series in the target's memory
+    double value = 0;
+};
+
+struct ConditionLevel {
+    std::uint16_t condition = 0;  // index into Addon::conditions
+    std::uint32_t slot = 0;       // series it was decided by
+    Level level = Level::kUnknown;
+    double value = 0;
+};
+
+// What is known after one poll, beside what the target's memory keeps.
+struct Observation {
+    std::vector<Sample> samples;
+    std::vector<ConditionLevel> conditions;
+    std::uint64_t digest = 0;  // of meaning: compared with the previous one
+    bool has_digest = false;
+    bool restarted = false;        // the device rebooted since the last poll
+    std::uint32_t new_series = 0;  // series that joined the memory by this poll: the last ones
+    std::uint32_t dropped = 0;     // values out of their valid range, or past a bound
+};
+
+}  // namespace pollux::model
