@@ -53,10 +53,14 @@ function(pollux_executable)
   endif()
 endfunction()
 
-# pollux_test(NAME base [SOURCES files...] [DEPS targets...] [LABELS labels...])
-# makes base_test (and base_slow_test), each one entry of ctest. Default label: unit.
+# pollux_test(NAME base [SHARDS n] [SOURCES files...] [DEPS targets...] [LABELS labels...])
+# makes base_test (and base_slow_test), each one entry of ctest, or n entries that share the cases.
+# Default label: unit.
 function(pollux_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;DEPS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;SHARDS" "SOURCES;DEPS;LABELS")
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
@@ -64,21 +68,29 @@ function(pollux_test)
     _pollux_sources(test arg_SOURCES)
   endif()
   _pollux_sources(slow slow_sources)
-  _pollux_test_binary("${arg_NAME}_test" "${arg_SOURCES}" "${arg_DEPS}" "${arg_LABELS}" 2400)
+  _pollux_test_binary("${arg_NAME}_test" "${arg_SOURCES}" "${arg_DEPS}" "${arg_LABELS}" 300 ${arg_SHARDS})
   _pollux_test_binary("${arg_NAME}_slow_test" "${slow_sources}" "${arg_DEPS}"
-                      "${arg_LABELS};slow" 1800)
+                      "${arg_LABELS};slow" 1800 1)
 endfunction()
 
-function(_pollux_test_binary target sources deps labels timeout)
+function(_pollux_test_binary target sources deps labels timeout shards)
   if(NOT sources OR POLLUX_FUZZ)
     return()
   endif()
   add_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE ${deps} GTest::gmock_main)
-  add_test(NAME ${target} COMMAND ${target})
-  pollux_test_properties(${target} "${labels}" ${timeout})
-  set_property(TEST ${target} APPEND PROPERTY ENVIRONMENT
-               "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/results/${target}.xml")
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    set(name ${target})
+    if(shards GREATER 1)
+      set(name "${target}.${shard}")
+    endif()
+    add_test(NAME ${name} COMMAND ${target})
+    pollux_test_properties(${name} "${labels}" ${timeout})
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+                 "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/results/${name}.xml"
+                 "GTEST_TOTAL_SHARDS=${shards}" "GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()
 
 # What every test has: runs in the project's root, bounded in time, sanitizers that stop at once.

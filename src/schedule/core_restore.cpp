@@ -46,9 +46,9 @@ base::Status SchedulerCore::check_row(model::TaskSpec& spec) const {
 void SchedulerCore::drop_unstartable(std::uint64_t correlation, std::vector<RestorableTask>& rows) {
     std::set<std::string, std::less<>> out;
     const auto specs = [&] {
-        std::vector<model::TaskSpec> list;
+        std::vector<const model::TaskSpec*> list;
         for (const RestorableTask& row : rows) {
-            if (!row.spec.needs.empty()) list.push_back(row.spec);
+            if (!row.spec.needs.empty()) list.push_back(&row.spec);
         }
         return list;
     };

@@ -196,10 +196,6 @@ class SchedulerCore {
 
     // core_edits.cpp: tasks, devices and settings come, change and go.
     void on_upserted(const TasksUpserted& event);
-    base::Status check_batch(std::vector<model::TaskSpec>& specs) const;
-    base::Status check_against_fleet(const model::TaskSpec& spec,
-                                     std::span<const std::string_view> batch) const;
-    std::vector<std::string> find_cycle(const std::vector<model::TaskSpec>& specs) const;
     std::uint32_t add_task(const model::TaskSpec& spec, std::uint16_t demand);
     void configure_task(std::uint32_t task, const model::TaskSpec& spec, std::uint16_t demand);
     void link_needs(std::uint32_t task, const model::TaskSpec& spec);
@@ -209,13 +205,19 @@ class SchedulerCore {
     void remove_task(std::uint32_t task);
     void on_device(const DeviceChanged& event);
     void on_settings(const SettingsChanged& event);
-    base::Status check_slots(const model::CoreSettings& wanted) const;
     void apply_settings();
     void enable(std::uint32_t task);
     void join_planner(std::uint32_t task);
     void leave_planner(std::uint32_t task);
     std::uint16_t class_index(std::string_view name) const;
     void reject(std::uint64_t correlation, base::Error error);
+
+    // core_checks.cpp: what is checked before an edit is applied.
+    base::Status check_batch(std::vector<model::TaskSpec>& specs) const;
+    base::Status check_against_fleet(const model::TaskSpec& spec,
+                                     std::span<const std::string_view> batch) const;
+    std::vector<std::string> find_cycle(std::span<const model::TaskSpec* const> specs) const;
+    base::Status check_slots(const model::CoreSettings& wanted) const;
 
     // core_restore.cpp: state from the store.
     struct RestorableTask {
