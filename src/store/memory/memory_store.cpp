@@ -1,0 +1,183 @@
+#include "store/memory/memory_store.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "store/backend.hpp"
+#include "store/object_rules.hpp"
+#include "store/queued_store.hpp"
+
+namespace pollux::store {
+
+namespace {
+
+constexpr std::size_t kMostChanges = 100'000;  // older ones go
+
+class MemoryBackend final : public Backend {
+  public:
+    explicit MemoryBackend(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(disk)) {
+        const std::scoped_lock lock(disk_->mutex);
+        auto& content = disk_->content;
+        state_.epoch = ++content.epoch;
+        state_.clean_stop = std::exchange(content.clean_stop, false);
+        const auto newest = content.changes.empty() ? 0 : content.changes.rbegin()->first;
+        state_.first_change = first_change_number(state_.epoch, newest);
+    }
+
+    base::Status commit(const engine::WriteBatch& batch) override {
+        const std::scoped_lock lock(disk_->mutex);
+        auto& content = disk_->content;
+        for (const auto& key : batch.removed) {
+            content.tasks.erase(key);
+            content.memory.erase(key);
+        }
+        for (const auto& row : batch.rows) content.tasks[row.key] = row;
+        for (const auto& one : batch.changes) {
+            const auto& change = one.change;
+            content.changes[one.number] = {one.number, one.key,         change.kind, change.from,
+                                           change.to,  change.failures, one.at};
+        }
+        while (content.changes.size() > kMostChanges) {
+            content.changes.erase(content.changes.begin());
+        }
+        return {};
+    }
+
+    base::Result<ObjectCommit> commit(const ObjectBatch& batch) override {
+        if (auto status = check(batch); !status) return std::unexpected(status.error());
+        const std::scoped_lock lock(disk_->mutex);
+        auto objects = disk_->content.objects;  // a copy: all or nothing
+        for (const auto& removal : batch.removals) {
+            auto taken = take(objects, removal.kind, removal.id, removal.expected_version);
+            if (!taken) return std::unexpected(taken.error());
+        }
+        for (const auto& write : batch.writes) {
+            auto taken = take(objects, write.object.kind, write.object.id, write.expected_version);
+            if (!taken) return std::unexpected(taken.error());
+        }
+        std::map<std::pair<model::ObjectKind, std::string>, std::string> holders;  // by name
+        for (const auto& [ref, object] : objects) {
+            holders.emplace(std::pair(object.kind, object.name), object.id);
+        }
+        ObjectCommit result;
+        for (const auto& write : batch.writes) {
+            model::ConfigObject object = write.object;
+            object.version = write.expected_version + 1;
+            const auto [holder, free] =
+                holders.emplace(std::pair(object.kind, object.name), object.id);
+            if (!free) {
+                return std::unexpected(name_conflict(object.kind, object.name, holder->second));
+            }
+            result.versions.push_back(object.version);
+            objects[{object.kind, object.id}] = std::move(object);
+        }
+        disk_->content.objects = std::move(objects);
+        keep_settings(batch);
+        return result;
+    }
+
+    base::Status commit(const MemoryBatch& batch) override {
+        const std::scoped_lock lock(disk_->mutex);
+        for (const auto& key : batch.removed) disk_->content.memory.erase(key);
+        for (const auto& row : batch.rows) disk_->content.memory[row.key] = row.bytes;
+        return {};
+    }
+
+    base::Status close() override {
+        const std::scoped_lock lock(disk_->mutex);
+        disk_->content.clean_stop = true;
+        return {};
+    }
+
+    base::Result<LoadedState> load(const LoadVisitor& visitor) override {
+        MemoryDisk::Content content;
+        {
+            const std::scoped_lock lock(disk_->mutex);
+            content = disk_->content;
+        }
+        if (visitor.object) {
+            std::vector<model::ConfigObject> objects;
+            for (auto& [ref, object] : content.objects) objects.push_back(std::move(object));
+            std::ranges::sort(objects, [](const auto& a, const auto& b) {
+                return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
+            });
+            for (auto& object : objects) visitor.object(std::move(object));
+        }
+        if (visitor.task) {
+            for (auto& [key, task] : content.tasks) visitor.task(std::move(task));
+        }
+        if (visitor.memory) {
+            for (auto& [key, bytes] : content.memory) visitor.memory({key, std::move(bytes)});
+        }
+        return state_;
+    }
+
+    base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) override {
+        const std::size_t limit = std::min(query.limit, kMostChangesPerQuery);
+        std::vector<StoredChange> found;
+        const auto take = [&](const StoredChange& change) {
+            const bool fits = change.number > query.after && change.number < query.before;
+            if (!fits || found.size() >= limit) return;
+            if (!query.key || *query.key == change.key) found.push_back(change);
+        };
+        const std::scoped_lock lock(disk_->mutex);
+        const auto& all = disk_->content.changes;
+        if (query.newest_first) {
+            for (auto it = all.rbegin(); it != all.rend(); ++it) take(it->second);
+        } else {
+            for (const auto& [number, change] : all) take(change);
+        }
+        return found;
+    }
+
+    base::Result<std::vector<SettingsVersion>> settings_versions(std::uint64_t before,
+                                                                 std::size_t limit) override {
+        const std::scoped_lock lock(disk_->mutex);
+        limit = std::min(limit, kMostChangesPerQuery);
+        std::vector<SettingsVersion> found;
+        const auto& all = disk_->content.settings;
+        for (auto it = all.rbegin(); it != all.rend() && found.size() < limit; ++it) {
+            if (it->first.first < before) found.push_back(it->second);
+        }
+        return found;
+    }
+
+    std::uint64_t bytes_on_disk() const override { return 0; }
+
+  private:
+    using Objects = std::map<std::pair<model::ObjectKind, std::string>, model::ConfigObject>;
+
+    // Takes the expected version out; expected 0: there must be none.
+    static base::Status take(Objects& objects, model::ObjectKind kind, const std::string& id,
+                             std::uint64_t expected) {
+        const auto found = objects.find({kind, id});
+        const std::uint64_t version = found == objects.end() ? 0 : found->second.version;
+        if (version != expected) {
+            return std::unexpected(version_conflict(kind, id, expected, version));
+        }
+        if (found != objects.end()) objects.erase(found);
+        return {};
+    }
+
+    void keep_settings(const ObjectBatch& batch) {
+        for (const auto& write : batch.writes) {
+            if (write.object.kind != model::ObjectKind::kSettings) continue;
+            SettingsVersion version{write.object, batch.note};
+            version.object.version = write.expected_version + 1;
+            const std::pair ref(version.object.version, version.object.id);
+            disk_->content.settings[ref] = std::move(version);
+        }
+    }
+
+    std::shared_ptr<MemoryDisk> disk_;
+    LoadedState state_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_memory_store(std::shared_ptr<MemoryDisk> disk, AnswerSink sink) {
+    return std::make_unique<QueuedStore>(std::make_unique<MemoryBackend>(std::move(disk)),
+                                         std::move(sink));
+}
+
+}  // namespace pollux::store

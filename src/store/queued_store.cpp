@@ -1,0 +1,191 @@
+#include "store/queued_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/check.hpp"
+
+namespace pollux::store {
+
+QueuedStore::QueuedStore(std::unique_ptr<Backend> backend, AnswerSink sink, QueueLimits limits)
+    : backend_(std::move(backend)), sink_(std::move(sink)), limits_(limits) {
+    writer_ = std::thread([this] { run(); });
+}
+
+QueuedStore::~QueuedStore() {
+    // What cannot be marked as clean is checked at the next start; nobody is left to tell.
+    static_cast<void>(close());
+}
+
+base::Result<LoadedState> QueuedStore::load(const LoadVisitor& visitor) {
+    return backend_->load(visitor);
+}
+
+base::Status QueuedStore::submit(std::shared_ptr<const engine::WriteBatch> batch) {
+    POLLUX_CHECK(batch != nullptr);
+    return enqueue(TaskWork{std::move(batch)}, tasks_waiting_, limits_.task_batches);
+}
+
+base::Status QueuedStore::submit(ObjectBatch batch, ObjectDone done) {
+    return enqueue(ObjectWork{std::move(batch), std::move(done)}, others_waiting_,
+                   limits_.other_batches);
+}
+
+base::Status QueuedStore::submit(MemoryBatch batch, MemoryDone done) {
+    return enqueue(MemoryWork{std::move(batch), std::move(done)}, others_waiting_,
+                   limits_.other_batches);
+}
+
+base::Status QueuedStore::enqueue(Work work, std::size_t& waiting, std::size_t limit) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (closing_) {
+            return base::make_error(base::ErrorClass::kPermanent, "store.closed",
+                                    "store: the batch came after the store was closed");
+        }
+        if (waiting >= limit) {
+            return base::make_error(
+                base::ErrorClass::kTransient, "store.queue_full",
+                fmt::format("store: {} batches wait to be written, which is the limit: the disk "
+                            "is too slow or gone; try again",
+                            waiting));
+        }
+        ++waiting;
+        ++accepted_;
+        queue_.push_back(std::move(work));
+    }
+    work_arrived_.notify_one();
+    return {};
+}
+
+void QueuedStore::run() {
+    for (;;) {
+        std::unique_lock lock(mutex_);
+        work_arrived_.wait(lock, [this] { return !queue_.empty() || closing_; });
+        if (queue_.empty()) return;
+        Work work = std::move(queue_.front());
+        queue_.pop_front();
+        (std::holds_alternative<TaskWork>(work) ? tasks_waiting_ : others_waiting_) -= 1;
+        lock.unlock();
+        std::visit([this](auto& one) { perform(one); }, work);
+        lock.lock();
+        ++answered_;
+        lock.unlock();
+        work_done_.notify_all();
+    }
+}
+
+template <class Commit>
+auto QueuedStore::timed(Commit commit) {
+    const auto start = std::chrono::steady_clock::now();
+    auto result = commit();
+    const auto took = std::chrono::steady_clock::now() - start;
+    const auto millis = std::chrono::duration<double, std::milli>(took).count();
+    const auto bucket = std::ranges::find_if(kCommitBucketsMs,
+                                             [&](std::uint32_t bound) { return millis <= bound; }) -
+                        kCommitBucketsMs.begin();
+    const std::scoped_lock lock(mutex_);
+    ++stats_.latency_counts[static_cast<std::size_t>(bucket)];
+    stats_.latency_sum_s += millis / 1e3;
+    return result;
+}
+
+void QueuedStore::perform(TaskWork& work) {
+    const auto& batch = *work.batch;
+    const auto result = timed([&] { return backend_->commit(batch); });
+    if (result) {
+        count_commit(batch.rows.size() + batch.removed.size(), batch.changes.size());
+    } else {
+        count_failure(result.error());
+    }
+    if (sink_) {
+        sink_({batch.sequence, result.has_value()}, result ? nullptr : &result.error());
+    }
+}
+
+void QueuedStore::perform(ObjectWork& work) {
+    auto result = timed([&] { return backend_->commit(work.batch); });
+    if (result) {
+        count_commit(work.batch.writes.size() + work.batch.removals.size(), 0,
+                     &StoreStats::object_commits);
+    } else {
+        count_failure(result.error());
+    }
+    if (work.done) work.done(std::move(result));
+}
+
+void QueuedStore::perform(MemoryWork& work) {
+    auto result = timed([&] { return backend_->commit(work.batch); });
+    if (result) {
+        count_commit(work.batch.rows.size() + work.batch.removed.size(), 0,
+                     &StoreStats::memory_commits);
+    } else {
+        count_failure(result.error());
+    }
+    if (work.done) work.done(std::move(result));
+}
+
+void QueuedStore::count_commit(std::uint64_t rows, std::uint64_t changes,
+                               std::uint64_t StoreStats::* kind) {
+    const std::scoped_lock lock(mutex_);
+    ++stats_.commits;
+    if (kind != nullptr) ++(stats_.*kind);
+    stats_.rows += rows;
+    stats_.changes += changes;
+    stats_.failing = false;
+}
+
+void QueuedStore::count_failure(const base::Error& error) {
+    const std::scoped_lock lock(mutex_);
+    ++stats_.failures;
+    stats_.last_error = error.message;
+    stats_.last_error_code = error.code;
+    // A conflict is about what two people wanted, not about the store.
+    if (error.code == "store.conflict") {
+        ++stats_.conflicts;
+    } else {
+        stats_.failing = true;
+    }
+}
+
+void QueuedStore::flush() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t until = accepted_;
+    work_done_.wait(lock, [&] { return answered_ >= until; });
+}
+
+base::Status QueuedStore::close() {
+    const std::scoped_lock one_closes(close_mutex_);
+    if (!writer_.joinable()) return {};
+    {
+        const std::scoped_lock lock(mutex_);
+        closing_ = true;
+    }
+    work_arrived_.notify_one();
+    writer_.join();
+    return backend_->close();
+}
+
+base::Result<std::vector<StoredChange>> QueuedStore::changes(const ChangeQuery& query) {
+    return backend_->changes(query);
+}
+
+base::Result<std::vector<SettingsVersion>> QueuedStore::settings_versions(std::uint64_t before,
+                                                                          std::size_t limit) {
+    return backend_->settings_versions(before, limit);
+}
+
+StoreStats QueuedStore::stats() const {
+    StoreStats copy;
+    {
+        const std::scoped_lock lock(mutex_);
+        copy = stats_;
+        copy.queue_depth = queue_.size();
+    }
+    copy.bytes_on_disk = backend_->bytes_on_disk();
+    return copy;
+}
+
+}  // namespace pollux::store

@@ -1,0 +1,67 @@
+// The tables of state.db as a Backend. One connection writes and is used by the store's thread
+// only; another reads, for whoever asks, behind a mutex: a reader never waits for a commit.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "store/backend.hpp"
+#include "store/data_directory.hpp"
+#include "store/sqlite/database.hpp"
+#include "store/sqlite/sqlite_store.hpp"
+
+namespace pollux::store {
+
+class SqliteBackend final : public Backend {
+  public:
+    static base::Result<std::unique_ptr<SqliteBackend>> open(
+        std::shared_ptr<const DataDirectory> directory, SqliteOptions options);
+
+    base::Status commit(const engine::WriteBatch& batch) override;
+    base::Result<ObjectCommit> commit(const ObjectBatch& batch) override;
+    base::Status commit(const MemoryBatch& batch) override;
+    base::Status close() override;
+    base::Result<LoadedState> load(const LoadVisitor& visitor) override;
+    base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) override;
+    base::Result<std::vector<SettingsVersion>> settings_versions(std::uint64_t before,
+                                                                 std::size_t limit) override;
+    std::uint64_t bytes_on_disk() const override { return store::bytes_on_disk(path_); }
+
+  private:
+    SqliteBackend(std::shared_ptr<const DataDirectory> directory, SqliteOptions options)
+        : directory_(std::move(directory)),
+          options_(std::move(options)),
+          path_(directory_->file(kStateFile)) {}
+
+    // At the opening.
+    base::Status open_connections();
+    base::Status check_after_crash();
+    base::Status begin_epoch();
+
+    base::Status remove_tasks(const std::vector<std::string>& keys);
+    base::Status write_tasks(const std::vector<model::TaskRecord>& rows);
+    base::Status write_changes(const std::vector<engine::TaskChange>& changes);
+    // Forgets the oldest transitions past the limit, a bounded number at a time.
+    base::Status trim_changes();
+    base::Status take_object(model::ObjectKind kind, const std::string& id, std::uint64_t expected);
+    base::Status write_object(const ObjectWrite& write, const std::string& note);
+
+    // Parts of load().
+    base::Status load_objects(const LoadVisitor& visitor);
+    base::Status load_tasks(const LoadVisitor& visitor, LoadedState& state);
+    base::Status load_memory(const LoadVisitor& visitor);
+
+    std::shared_ptr<const DataDirectory> directory_;
+    SqliteOptions options_;
+    std::string path_;
+    std::unique_ptr<Database> writer_;
+    std::mutex reader_mutex_;  // guards reader_
+    std::unique_ptr<Database> reader_;
+    LoadedState state_;
+    std::uint64_t changes_stored_ = 0;
+};
+
+}  // namespace pollux::store

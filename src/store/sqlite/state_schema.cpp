@@ -1,0 +1,102 @@
+#include "store/sqlite/state_schema.hpp"
+
+#include <array>
+
+namespace pollux::store {
+
+namespace {
+
+// Times are microseconds since 1970 in UTC; 0 is never. Kinds and states are the numbers of the
+// enumerations in model/ and schedule/, which are never reused. A body is text where it is JSON, so
+// that people can query it, and a blob where it is sealed.
+constexpr std::array<Migration, 3> kMigrations = {{
+    {"objects, state of tasks, transitions",
+     R"(
+CREATE TABLE meta (
+    name  TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE object (
+    kind       INTEGER NOT NULL,
+    id         TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    origin     INTEGER NOT NULL,
+    version    INTEGER NOT NULL,
+    partition  INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    body       ANY NOT NULL,
+    PRIMARY KEY (kind, id),
+    UNIQUE (kind, name)
+) STRICT;
+
+CREATE TABLE task_state (
+    key          TEXT PRIMARY KEY,
+    partition    INTEGER NOT NULL,
+    enabled      INTEGER NOT NULL,
+    job          INTEGER NOT NULL,
+    next_due     INTEGER NOT NULL,
+    last_success INTEGER NOT NULL,
+    last_error   INTEGER NOT NULL,
+    interval_ms  INTEGER NOT NULL,
+    failures     INTEGER NOT NULL,
+    breaker      INTEGER NOT NULL,
+    dead_letter  INTEGER NOT NULL,
+    record       BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE change (
+    number     INTEGER PRIMARY KEY,
+    key        TEXT NOT NULL,
+    kind       INTEGER NOT NULL,
+    from_state INTEGER NOT NULL,
+    to_state   INTEGER NOT NULL,
+    failures   INTEGER NOT NULL,
+    at         INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX change_by_key ON change (key, number);
+)",
+     R"(
+DROP TABLE change;
+DROP TABLE task_state;
+DROP TABLE object;
+DROP TABLE meta;
+)"},
+    {"every version of the settings",
+     R"(
+CREATE TABLE settings_version (
+    version    INTEGER NOT NULL,
+    id         TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    origin     INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    note       TEXT NOT NULL,
+    body       ANY NOT NULL,
+    PRIMARY KEY (version, id)
+) STRICT;
+
+INSERT INTO settings_version
+SELECT version, id, name, origin, changed_at, 'stored before versions were kept', body
+FROM object WHERE kind = 7;
+)",
+     "DROP TABLE settings_version;"},
+    {"learned memory of targets",
+     R"(
+CREATE TABLE target_memory (
+    key       TEXT PRIMARY KEY,
+    partition INTEGER NOT NULL,
+    bytes     BLOB NOT NULL
+) STRICT;
+)",
+     "DROP TABLE target_memory;"},
+}};
+
+constexpr std::int32_t kApplicationId = 0x506C7853;  // "PlxS"
+constexpr Schema kSchema{"state", kApplicationId, kMigrations};
+
+}  // namespace
+
+const Schema& state_schema() { return kSchema; }
+
+}  // namespace pollux::store
