@@ -1,0 +1,17 @@
+// A transition of a task as a line of the log. The words `circuit breaker` and `dead-letter` are
+// part of the interface: people search for them.
+#pragma once
+
+#include <string_view>
+
+#include "base/time.hpp"
+#include "engine/persistence_pump.hpp"
+#include "observe/log.hpp"
+
+namespace pollux::runtime {
+
+// `reason`: the message of the failure behind it, if any.
+void log_change(observe::Log& log, const engine::TaskChange& change, std::string_view reason,
+                base::Instant now);
+
+}  // namespace pollux::runtime

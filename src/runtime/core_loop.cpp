@@ -1,0 +1,334 @@
+#include "runtime/core_loop.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "base/check.hpp"
+#include "runtime/change_log.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+// A batch that no pump waits for: rows of tasks that went while the server was down.
+constexpr std::uint64_t kNobodysSequence = 0;
+
+// Lets the caller's thread wait for something on the core's thread.
+class Signal {
+  public:
+    void set() {
+        const std::lock_guard lock(mutex_);
+        set_ = true;
+        changed_.notify_all();
+    }
+    bool wait(base::Duration longest) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, longest, [this] { return set_; });
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool set_ = false;
+};
+
+}  // namespace
+
+CoreLoop::CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, std::size_t shards,
+                   std::size_t target_limit)
+    : store_(store),
+      log_(log),
+      wiring_(std::move(wiring)),
+      shards_(shards),
+      stats_(target_limit),
+      outgoing_(shards) {}
+
+CoreLoop::~CoreLoop() {
+    if (thread_.joinable()) stop(base::Duration::zero());
+}
+
+void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change,
+                     model::CoreSettings settings) {
+    loop_ = net::EventLoop::create().value();
+    engine_ = std::make_unique<engine::Engine>(net::instant_now(), epoch, first_change,
+                                               std::move(settings));
+    step_timer_ = std::make_unique<net::Timer>(*loop_, [this] { step(); });
+    thread_ = std::thread([this] {
+        pthread_setname_np(pthread_self(), "pollux-core");
+        loop_->run();
+    });
+}
+
+void CoreLoop::stop(base::Duration longest) {
+    const base::BootTime give_up = net::boot_now() + longest;
+    // Without credit nothing starts; what is under way may still end.
+    post([this] {
+        stopping_ = true;
+        events_.emplace_back(schedule::CreditChanged{"", 0});
+    });
+    while (net::boot_now() < give_up) {
+        const auto idle = std::make_shared<std::atomic<bool>>(false);
+        const auto asked = std::make_shared<Signal>();
+        post([this, idle, asked] {
+            *idle = engine_->core().in_flight() == 0 && engine_->pump().waiting() == 0;
+            asked->set();
+        });
+        asked->wait(std::chrono::milliseconds(100));
+        if (*idle) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    loop_->stop();
+    if (thread_.joinable()) thread_.join();
+    step_timer_.reset();
+}
+
+void CoreLoop::post(std::move_only_function<void()> work) {
+    loop_->post([this, work = std::move(work)]() mutable {
+        work();
+        step_timer_->arm(loop_->now());
+    });
+}
+
+void CoreLoop::deliver(std::vector<RunReport> reports) {
+    post([this, reports = std::move(reports)] {
+        for (const RunReport& report : reports) take_report(report);
+    });
+}
+
+void CoreLoop::answer(engine::StoreAnswer answer, const base::Error* why) {
+    if (answer.sequence == kNobodysSequence) return;
+    std::string text = why == nullptr ? "" : why->message;
+    post([this, answer, text = std::move(text)] {
+        answers_.push_back(answer);
+        if (answer.committed == store_failing_) {
+            store_failing_ = !answer.committed;
+            if (store_failing_) {
+                log_.error("store cannot commit: polling goes on, changes are kept in memory",
+                           {{"error", text}});
+            } else {
+                log_.info("store commits again", {});
+            }
+        }
+    });
+}
+
+void CoreLoop::edit(CoreEdit edit, std::move_only_function<void(std::vector<base::Error>)> done) {
+    post([this, edit = std::move(edit), done = std::move(done)]() mutable {
+        take_edit(std::move(edit), std::move(done));
+    });
+}
+
+void CoreLoop::operate(schedule::OperatorAction action,
+                       std::move_only_function<void(base::Status)> done) {
+    post([this, action = std::move(action), done = std::move(done)]() mutable {
+        action.correlation = next_correlation_++;
+        auto answer = [done = std::move(done)](std::vector<base::Error> errors) mutable {
+            done(errors.empty() ? base::Status{} : std::unexpected(std::move(errors.front())));
+        };
+        waiting_[action.correlation].done = std::move(answer);
+        events_.emplace_back(std::move(action));
+    });
+}
+
+void CoreLoop::ask(std::move_only_function<void(const View&)> question) {
+    loop_->post([this, question = std::move(question)]() mutable {
+        const auto plan = [this](std::uint32_t task) -> const PollPlan* {
+            return task < plans_.size() ? plans_[task].get() : nullptr;
+        };
+        question(View{*engine_, stats_, failures_, plan, net::instant_now(),
+                      loop_->take_longest_turn()});
+    });
+}
+
+void CoreLoop::set_target_limit(std::size_t limit) {
+    post([this, limit] { stats_.set_target_limit(limit); });
+}
+
+bool CoreLoop::ping(base::Duration longest) {
+    const auto answered = std::make_shared<Signal>();
+    loop_->post([answered] { answered->set(); });
+    return answered->wait(longest);
+}
+
+// --- on the core's thread -----------------------------------------------------------------------
+
+void CoreLoop::take_edit(CoreEdit edit,
+                         std::move_only_function<void(std::vector<base::Error>)> done) {
+    const std::uint64_t correlation = next_correlation_++;
+    waiting_[correlation].done = std::move(done);
+    if (edit.settings) events_.emplace_back(schedule::SettingsChanged{edit.settings, correlation});
+    for (model::DeviceSpec& device : edit.devices) {
+        events_.emplace_back(schedule::DeviceChanged{
+            std::make_shared<const model::DeviceSpec>(std::move(device)), correlation});
+    }
+    for (std::string& key : edit.removed) {
+        events_.emplace_back(schedule::TaskRemoved{std::move(key), correlation});
+    }
+    if (edit.restored) events_.emplace_back(schedule::TasksRestored{edit.restored, correlation});
+    if (edit.upserted && !edit.upserted->empty()) {
+        events_.emplace_back(schedule::TasksUpserted{edit.upserted, correlation});
+    }
+    for (auto& plan : edit.plans) new_plans_.push_back(std::move(plan));
+    for (std::string& key : edit.poked) to_poke_.push_back(std::move(key));
+}
+
+void CoreLoop::take_report(const RunReport& report) {
+    const schedule::SchedulerCore& core = engine_->core();
+    if (core.is_live(report.task)) {
+        const schedule::TaskSlot& slot = core.slot(report.task);
+        const bool success = model::is_success(report.outcome);
+        if (report.outcome != model::Outcome::kInterrupted) {
+            stats_.ended(report.task.index, slot.class_index, success, report.kind,
+                         base::to_seconds(report.duration));
+        }
+        if (report.problems > 0) stats_.problems(slot.class_index, report.problems);
+        if (success) {
+            if (!slot.has(schedule::kFlagUp)) stats_.recovered(slot.class_index, report.trigger);
+            failures_.erase(report.task.index);
+        } else if (report.outcome != model::Outcome::kInterrupted) {
+            failures_[report.task.index] = {report.code, report.message, net::wall_now()};
+            log_.debug(
+                "poll failed",
+                {{"key", core.key(report.task)}, {"code", report.code}, {"error", report.message}});
+        }
+    }
+    events_.emplace_back(schedule::RunFinished{.task = report.task,
+                                               .run = report.run,
+                                               .outcome = report.outcome,
+                                               .has_digest = report.has_digest,
+                                               .digest = report.digest,
+                                               .retry_after = report.retry_after});
+}
+
+void CoreLoop::step() {
+    turns_.fetch_add(1, std::memory_order_relaxed);
+    stepping_.swap(events_);
+    engine_->step(net::instant_now(), stepping_, answers_, out_);
+    stepping_.clear();
+    answers_.clear();
+    install_plans();
+    follow_changes();
+    dispatch_starts();
+    send_cancels();
+    submit_batch();
+    for (const engine::TaskChange& change : out_.visible) publish(change);
+    answer_correlations();
+    // Events that this turn made itself come first; otherwise the engine says when it is needed.
+    step_timer_->arm(events_.empty() ? out_.wake_at : loop_->now());
+}
+
+void CoreLoop::install_plans() {
+    const schedule::SchedulerCore& core = engine_->core();
+    for (const auto& forgotten : out_.commands.forgets) {
+        const std::uint32_t index = forgotten.task.index;
+        if (index < plans_.size()) plans_[index].reset();
+        stats_.forget(index);
+        failures_.erase(index);
+        if (auto change = device_health_.remove(index)) {
+            events_.emplace_back(schedule::ParentChanged{change->device, change->healthy});
+        }
+    }
+    for (auto& plan : new_plans_) {
+        const model::TaskHandle task = core.find(plan->key);
+        if (!core.is_live(task)) continue;  // refused, or removed in the same edit
+        if (plans_.size() <= task.index) plans_.resize(task.index + std::size_t{1});
+        const bool up = core.slot(task).has(schedule::kFlagUp);
+        if (auto change = device_health_.add(task.index, plan->device, up)) {
+            events_.emplace_back(schedule::ParentChanged{change->device, change->healthy});
+        }
+        plans_[task.index] = std::move(plan);
+    }
+    new_plans_.clear();
+    for (const std::string& key : to_poke_) {
+        const model::TaskHandle task = core.find(key);
+        if (core.is_live(task)) {
+            events_.emplace_back(schedule::Poked{task, schedule::PokeReason::kEdited});
+        }
+    }
+    to_poke_.clear();
+}
+
+void CoreLoop::dispatch_starts() {
+    const schedule::SchedulerCore& core = engine_->core();
+    const base::BootTime now = net::boot_now();
+    for (const schedule::StartRun& start : out_.commands.starts) {
+        const std::uint32_t index = start.task.index;
+        const auto plan = index < plans_.size() ? plans_[index] : nullptr;
+        if (!plan) {
+            RunReport report;
+            report.task = start.task;
+            report.run = start.run;
+            report.outcome = model::Outcome::kPermanent;
+            report.kind = model::FailureKind::kConfiguration;
+            report.code = "poll.no_plan";
+            report.message = fmt::format(
+                "{}: nothing says how to poll it: apply the fleet again, or remove the target",
+                core.key(start.task));
+            take_report(report);
+            continue;
+        }
+        stats_.started(core.slot(start.task).class_index, base::to_seconds(now - start.due));
+        outgoing_[plan->shard].push_back(RunOrder{.task = start.task,
+                                                  .run = start.run,
+                                                  .deadline = start.deadline,
+                                                  .trigger = start.trigger,
+                                                  .fresh_login = start.fresh_login,
+                                                  .plan = plan});
+    }
+    for (std::size_t shard = 0; shard < shards_; ++shard) {
+        if (!outgoing_[shard].empty()) wiring_.dispatch(shard, std::exchange(outgoing_[shard], {}));
+    }
+}
+
+void CoreLoop::send_cancels() {
+    for (const schedule::CancelRun& cancel : out_.commands.cancels) {
+        const std::uint32_t index = cancel.task.index;
+        // A removed task has no plan any more, so every shard is told.
+        wiring_.cancel({{cancel.task, cancel.run}},
+                       index < plans_.size() ? plans_[index] : nullptr);
+    }
+}
+
+void CoreLoop::follow_changes() {
+    for (const schedule::Change& change : out_.commands.changes) {
+        if (change.kind != schedule::ChangeKind::kHealth) continue;
+        if (auto device = device_health_.report(change.task.index, change.to == 1)) {
+            events_.emplace_back(schedule::ParentChanged{device->device, device->healthy});
+        }
+    }
+}
+
+void CoreLoop::submit_batch() {
+    if (!out_.batch) return;
+    const std::uint64_t sequence = out_.batch->sequence;
+    const base::Status accepted = store_.submit(out_.batch);
+    if (!accepted) {
+        const base::Error error = accepted.error();
+        // As if it had been refused by the disk: the pump keeps it and tries again.
+        loop_->post([this, sequence, error] { answer({sequence, false}, &error); });
+    }
+}
+
+void CoreLoop::publish(const engine::TaskChange& change) {
+    const model::TaskHandle task = engine_->core().find(change.key);
+    const auto found = failures_.find(task.index);
+    const base::Instant now = net::instant_now();
+    log_change(log_, change, found == failures_.end() ? "" : found->second.message, now);
+    if (wiring_.published) wiring_.published(change);
+}
+
+void CoreLoop::answer_correlations() {
+    for (const schedule::Rejection& rejection : out_.commands.rejections) {
+        const auto found = waiting_.find(rejection.correlation);
+        if (found != waiting_.end()) found->second.errors.push_back(rejection.error);
+        log_.error("the core refused an edit",
+                   {{"code", rejection.error.code}, {"error", rejection.error.message}});
+    }
+    for (auto& [correlation, waiting] : std::exchange(waiting_, {})) {
+        waiting.done(std::move(waiting.errors));
+    }
+}
+
+}  // namespace pollux::runtime

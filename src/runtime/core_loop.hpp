@@ -1,0 +1,139 @@
+// The thread of the core: steps the engine when something happened or time is due, carries its
+// commands to the shards and the store, and brings their answers back.
+//
+// Never blocks. Everything public is called from any thread, unless it says otherwise; work is done
+// on the loop's own thread in the order in which it came. What is called back (dispatch, published)
+// is called from that thread and must not block.
+//
+// Invariants
+// 1. A started run is dispatched with the plan in force at that moment, or ends at once as failed
+//    when there is none; so each start is followed by exactly one end.
+// 2. A change is logged and published only after the engine let it be seen: committed, or marked
+//    provisional.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/result.hpp"
+#include "engine/device_health.hpp"
+#include "engine/engine.hpp"
+#include "net/event_loop.hpp"
+#include "observe/log.hpp"
+#include "runtime/poll_stats.hpp"
+#include "runtime/run_order.hpp"
+#include "store/store.hpp"
+
+namespace pollux::runtime {
+
+struct CoreWiring {
+    std::function<void(std::size_t shard, std::vector<RunOrder> orders)> dispatch;
+    std::function<void(std::vector<RunCancel> cancels, std::shared_ptr<const PollPlan> plan)>
+        cancel;
+    std::function<void(const engine::TaskChange& change)> published;
+};
+
+// All of it is taken in one step: settings, devices, removals, then tasks with their plans.
+struct CoreEdit {
+    std::shared_ptr<const model::CoreSettings> settings;
+    std::vector<model::DeviceSpec> devices;
+    std::vector<std::string> removed;
+    std::shared_ptr<const std::vector<schedule::RestoredTask>> restored;  // at the start only
+    std::shared_ptr<const std::vector<model::TaskSpec>> upserted;
+    std::vector<std::shared_ptr<const PollPlan>> plans;
+    std::vector<std::string> poked;  // their address or credentials changed: ask now
+};
+
+class CoreLoop {
+  public:
+    // What is known of a failing task beside what the core keeps.
+    struct LastFailure {
+        std::string code;
+        std::string message;
+        base::WallTime at;
+    };
+
+    // Read-only access for questions; valid only inside the call.
+    struct View {
+        const engine::Engine& engine;
+        const PollStats& stats;
+        const std::map<std::uint32_t, LastFailure>& failures;
+        std::function<const PollPlan*(std::uint32_t task)> plan;
+        base::Instant now;
+        base::Duration longest_turn;
+    };
+
+    CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, std::size_t shards,
+             std::size_t target_limit);
+    ~CoreLoop();
+
+    // Blocks until the thread runs. epoch and first_change as the store gave them.
+    void start(std::uint32_t epoch, std::uint64_t first_change, model::CoreSettings settings);
+
+    // Stops starting runs, writes what is still to be written (waits at most `longest`), ends.
+    void stop(base::Duration longest);
+
+    void deliver(std::vector<RunReport> reports);
+    void answer(engine::StoreAnswer answer, const base::Error* why);
+    // `done` is called from the core's thread with what was refused, empty if all was taken.
+    void edit(CoreEdit edit, std::move_only_function<void(std::vector<base::Error>)> done);
+    void operate(schedule::OperatorAction action, std::move_only_function<void(base::Status)> done);
+    void ask(std::move_only_function<void(const View&)> question);
+    void set_target_limit(std::size_t limit);
+
+    // For the watchdog: rises with every turn.
+    std::uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
+    // Blocks until the core took a turn; false: it did not within `longest`.
+    bool ping(base::Duration longest);
+
+  private:
+    void post(std::move_only_function<void()> work);
+    void step();
+    void take_edit(CoreEdit edit, std::move_only_function<void(std::vector<base::Error>)> done);
+    void take_report(const RunReport& report);
+    void install_plans();
+    void dispatch_starts();
+    void send_cancels();
+    void follow_changes();
+    void publish(const engine::TaskChange& change);
+    void answer_correlations();
+    void submit_batch();
+
+    store::Store& store_;
+    observe::Log& log_;
+    CoreWiring wiring_;
+    std::size_t shards_;
+    std::unique_ptr<net::EventLoop> loop_;
+    std::unique_ptr<net::Timer> step_timer_;
+    std::thread thread_;
+    std::atomic<std::uint64_t> turns_ = 0;
+
+    // Only on the core's thread.
+    std::unique_ptr<engine::Engine> engine_;
+    PollStats stats_;
+    engine::DeviceHealth device_health_;
+    engine::Output out_;
+    std::vector<schedule::Event> events_;
+    std::vector<schedule::Event> stepping_;
+    std::vector<engine::StoreAnswer> answers_;
+    std::vector<std::shared_ptr<const PollPlan>> plans_;  // by index of the task
+    std::vector<std::shared_ptr<const PollPlan>> new_plans_;
+    std::vector<std::string> to_poke_;
+    std::vector<std::vector<RunOrder>> outgoing_;  // by shard
+    std::map<std::uint32_t, LastFailure> failures_;
+    struct Waiting {
+        std::move_only_function<void(std::vector<base::Error>)> done;
+        std::vector<base::Error> errors;
+    };
+    std::map<std::uint64_t, Waiting> waiting_;  // by correlation
+    std::uint64_t next_correlation_ = 1;
+    bool stopping_ = false;
+    bool store_failing_ = false;
+};
+
+}  // namespace pollux::runtime

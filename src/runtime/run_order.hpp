@@ -1,0 +1,65 @@
+// What travels between the core and the shards: runs to do, and how they ended.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/ask.hpp"
+#include "model/failure.hpp"
+#include "model/run.hpp"
+
+namespace pollux::extract {
+class CompiledAddon;
+}
+
+namespace pollux::runtime {
+
+// How one task is polled: immutable, replaced whole by an edit, shared by the core and its shard.
+struct PollPlan {
+    std::string key;
+    std::string class_name;  // the addon
+    std::string device;
+    std::string target_id;  // what history refers to
+    std::shared_ptr<const extract::CompiledAddon> addon;
+    std::size_t group = 0;
+    std::vector<std::shared_ptr<const model::Ask>> asks;  // in order, by the index of the request
+    std::vector<std::pair<std::string, std::string>> labels;
+    std::size_t shard = 0;         // by a hash of the host: one device, one thread
+    base::Duration stale_after{};  // values older than this are not shown any more
+    bool history = true;
+};
+
+struct RunOrder {
+    model::TaskHandle task;
+    model::RunId run;
+    base::BootTime deadline;
+    model::Trigger trigger = model::Trigger::kSchedule;
+    bool fresh_login = false;
+    std::shared_ptr<const PollPlan> plan;
+};
+
+struct RunReport {
+    model::TaskHandle task;
+    model::RunId run;
+    model::Trigger trigger = model::Trigger::kSchedule;
+    model::Outcome outcome = model::Outcome::kOk;
+    bool has_digest = false;
+    std::uint64_t digest = 0;
+    base::Duration duration{};
+    base::Duration retry_after{};
+    std::uint32_t problems = 0;  // values that were missing or out of range
+    model::FailureKind kind = model::FailureKind::kNone;
+    std::string code;     // of a failure
+    std::string message;  // of a failure; no secret
+};
+
+struct RunCancel {
+    model::TaskHandle task;
+    model::RunId run;
+};
+
+}  // namespace pollux::runtime
