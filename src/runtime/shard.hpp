@@ -1,0 +1,129 @@
+// One I/O thread: asks devices, reads and derives their answers, reports to the core.
+//
+// A device always lives on the same shard, so its connections, its memory and its limits need no
+// lock. Everything public is called from any thread; the work is done on the shard's own.
+//
+// Invariants
+// 1. Each order leads to exactly one report, whatever the device does; orders under way when the
+//    shard stops are reported by nobody and end as interrupted.
+// 2. What a poll taught (counters, levels, rows) is kept per task and bounded; it goes with the
+//    task.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/time.hpp"
+#include "derive/target_memory.hpp"
+#include "net/event_loop.hpp"
+#include "protocol/driver.hpp"
+#include "runtime/device_page.hpp"
+#include "runtime/run_order.hpp"
+#include "store/history/history.hpp"
+
+namespace pollux::runtime {
+
+// The drivers of one shard, by what is asked, and what they share (resolver, clients).
+class Drivers {
+  public:
+    virtual ~Drivers() = default;
+    virtual protocol::Driver& of(const model::Ask& ask) = 0;
+};
+using MakeDrivers = std::function<std::unique_ptr<Drivers>(net::EventLoop&)>;
+
+struct ShardWiring {
+    std::function<void(std::vector<RunReport>)> report;
+    store::History* history = nullptr;  // null: no history
+};
+
+// Counts since the start, by protocol.
+struct ProtocolCounts {
+    std::map<std::string, std::uint64_t, std::less<>> ended;  // by code; "ok" for success
+    std::uint64_t in_flight = 0;
+    std::uint64_t bytes_in = 0;
+    std::uint64_t bytes_out = 0;
+};
+
+struct ShardCounts {
+    std::map<std::string, ProtocolCounts, std::less<>> protocols;
+    std::uint64_t snmp_pdus = 0;
+    base::Duration longest_turn{};
+};
+
+class Shard {
+  public:
+    Shard(std::size_t number, MakeDrivers make_drivers, ShardWiring wiring);
+    ~Shard();
+
+    void start();
+    void stop();
+
+    void dispatch(std::vector<RunOrder> orders);
+    void cancel(std::vector<RunCancel> cancels);
+    void forget(std::uint32_t task);
+    // Memory of an earlier process, as the store kept it.
+    void recall(std::vector<std::pair<std::string, std::string>> memories);
+    // Memories that changed since the last call: key and bytes.
+    void collect_memories(
+        std::move_only_function<void(std::vector<std::pair<std::string, std::string>>)> done);
+    void collect_devices(std::move_only_function<void(DevicePage)> done);
+    void collect_counts(std::move_only_function<void(ShardCounts)> done);
+
+    std::uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
+    bool ping(base::Duration longest);
+
+  private:
+    struct ActiveRun {
+        RunOrder order;
+        base::BootTime started;
+        std::vector<model::Reply> replies;
+        std::uint64_t id = 0;  // of the ask under way
+    };
+    struct TaskState {
+        std::uint32_t generation = 0;
+        std::shared_ptr<const PollPlan> plan;
+        derive::TargetMemory memory;
+        std::vector<std::int64_t> series;  // ids in history, by slot of the memory
+        base::BootTime answered = base::BootTime::min();
+        bool changed = false;  // since the memories were collected
+    };
+
+    void begin(RunOrder order);
+    void ask_next(std::uint32_t index);
+    void on_reply(std::uint32_t index, model::Reply reply);
+    void finish(std::uint32_t index);
+    void read_answer(const ActiveRun& run, RunReport& report);
+    void describe_failure(const model::PollFailure& failure, RunReport& report) const;
+    void keep_samples(TaskState& state, const model::Observation& observation, base::WallTime at);
+    TaskState& state_of(const RunOrder& order);
+    void count(const model::Ask& ask, const model::Reply& reply);
+    void flush();
+
+    std::size_t number_;
+    MakeDrivers make_drivers_;
+    ShardWiring wiring_;
+    std::unique_ptr<net::EventLoop> loop_;
+    std::unique_ptr<net::Timer> flush_timer_;
+    std::unique_ptr<Drivers> drivers_;
+    std::thread thread_;
+    std::atomic<std::uint64_t> turns_ = 0;
+
+    // Only on the shard's thread.
+    std::vector<ActiveRun> runs_;
+    std::vector<std::uint32_t> free_runs_;
+    std::map<std::pair<model::RunId, std::uint32_t>, std::uint32_t> by_run_;
+    std::vector<std::unique_ptr<TaskState>> states_;  // by index of the task
+    std::map<std::string, std::string, std::less<>> recalled_;
+    std::vector<RunReport> reports_;
+    store::SampleBatch samples_;
+    ShardCounts counts_;
+    std::uint64_t next_id_ = 1;
+};
+
+}  // namespace pollux::runtime
