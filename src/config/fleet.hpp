@@ -25,7 +25,8 @@ using ByName = std::map<std::string, T, std::less<>>;
 using Labels = ByName<std::string>;
 using Parameters = ByName<std::string>;
 
-// `interval: 60s` sets the base only; `interval: {min: 10s, base: 60s, max: 5m}` sets what it names.
+// `interval: 60s` sets the base only; `interval: {min: 10s, base: 60s, max: 5m}` sets what it
+// names.
 struct IntervalRange {
     std::optional<base::Duration> min;
     std::optional<base::Duration> base;
@@ -60,9 +61,9 @@ struct PollSettings {
     std::optional<std::string> credentials;
     TlsOverrides tls;
     SnmpOverrides snmp;
-    Parameters params;                             // merged, the nearest level wins per name
-    ByName<base::Duration> group_intervals;        // poll group of the addon -> interval
-    ByName<std::int64_t> resources;                // named resource -> amount held by a run
+    Parameters params;                       // merged, the nearest level wins per name
+    ByName<base::Duration> group_intervals;  // poll group of the addon -> interval
+    ByName<std::int64_t> resources;          // named resource -> amount held by a run
     bool operator==(const PollSettings&) const = default;
 };
 

@@ -46,12 +46,12 @@ constexpr SettingDef kAdaptive[] = {
      kIgnore, true, kLive,
      "Base interval of adaptive pve targets, where nothing nearer sets one. Not given: "
      "PVE_POLLING_INTERVAL."},
-    {"adaptive_polling_min_interval", "adaptivePollingMinInterval",
-     "ADAPTIVE_POLLING_MIN_INTERVAL", "", &Settings::adaptive_min_interval, 0.1, kLongest, kIgnore,
-     true, kLive, "Shortest adaptive interval of pve, pbs and pmg targets."},
-    {"adaptive_polling_max_interval", "adaptivePollingMaxInterval",
-     "ADAPTIVE_POLLING_MAX_INTERVAL", "", &Settings::adaptive_max_interval, 0.1, kLongest, kIgnore,
-     true, kLive, "Longest adaptive interval of pve, pbs and pmg targets."},
+    {"adaptive_polling_min_interval", "adaptivePollingMinInterval", "ADAPTIVE_POLLING_MIN_INTERVAL",
+     "", &Settings::adaptive_min_interval, 0.1, kLongest, kIgnore, true, kLive,
+     "Shortest adaptive interval of pve, pbs and pmg targets."},
+    {"adaptive_polling_max_interval", "adaptivePollingMaxInterval", "ADAPTIVE_POLLING_MAX_INTERVAL",
+     "", &Settings::adaptive_max_interval, 0.1, kLongest, kIgnore, true, kLive,
+     "Longest adaptive interval of pve, pbs and pmg targets."},
     {"adaptive_policy", "adaptivePolicy", "POLLUX_ADAPTIVE_POLICY", "",
      choice<&Settings::policy>(kServerPolicies), 0, 0, kRefuse, false, kLive,
      "How adaptive intervals are chosen, where a class does not say otherwise."},
@@ -63,8 +63,8 @@ constexpr SettingDef kAdaptive[] = {
      choice<&Settings::degraded>(kDegradedNames), 0, 0, kRefuse, false, kLive,
      "What to keep when the budget cannot hold every staleness bound: a low mean delay or a short "
      "tail."},
-    {"staleness_bound", "stalenessBound", "POLLUX_STALENESS_BOUND", "",
-     &Settings::staleness_bound, 0.1, kLongest, kRefuse, true, kLive,
+    {"staleness_bound", "stalenessBound", "POLLUX_STALENESS_BOUND", "", &Settings::staleness_bound,
+     0.1, kLongest, kRefuse, true, kLive,
      "How old the data of a target may become; where its base is above 30 s, 2 x base."},
 };
 
@@ -82,7 +82,8 @@ constexpr SettingDef kIntervals[] = {
      &Settings::connection_timeout, 1, 3600, kIgnore, true, kLive,
      "Time limit of one request of classes pve, pbs and pmg."},
     {"max_poll_timeout", "maxPollTimeout", "MAX_POLL_TIMEOUT", "", &Settings::max_poll_timeout, 1,
-     3600, kIgnore, true, kLive, "Time limit of one run of a task, whatever its requests are set to."},
+     3600, kIgnore, true, kLive,
+     "Time limit of one run of a task, whatever its requests are set to."},
     {"http_timeout", "httpTimeout", "POLLUX_HTTP_TIMEOUT", "", &Settings::http_timeout, 0.1, 3600,
      kRefuse, true, kLive, "Time limit of one HTTP request, where nothing nearer sets one."},
     {"snmp_timeout", "snmpTimeout", "POLLUX_SNMP_TIMEOUT", "", &Settings::snmp_timeout, 0.1, 3600,
@@ -92,12 +93,12 @@ constexpr SettingDef kIntervals[] = {
 };
 
 constexpr SettingDef kLimits[] = {
-    {"global_rate", "globalRate", "POLLUX_GLOBAL_RATE", "", &Settings::global_rate, 0.001,
-     kMaxRate, kRefuse, true, kLive, "Polls started per second, over everything."},
+    {"global_rate", "globalRate", "POLLUX_GLOBAL_RATE", "", &Settings::global_rate, 0.001, kMaxRate,
+     kRefuse, true, kLive, "Polls started per second, over everything."},
     {"global_slots", "globalSlots", "POLLUX_GLOBAL_SLOTS", "", &Settings::global_slots, 1,
      1'000'000, kRefuse, true, kLive, "Polls under way at once, over everything."},
-    {"device_rate", "deviceRate", "POLLUX_DEVICE_RATE", "", &Settings::device_rate, 0.001,
-     kMaxRate, kRefuse, true, kLive, "Polls started per second for one device."},
+    {"device_rate", "deviceRate", "POLLUX_DEVICE_RATE", "", &Settings::device_rate, 0.001, kMaxRate,
+     kRefuse, true, kLive, "Polls started per second for one device."},
     {"device_slots", "deviceSlots", "POLLUX_DEVICE_SLOTS", "", &Settings::device_slots, 1, 1000,
      kRefuse, true, kLive, "Polls under way at once for one device."},
     {"device_class_slots", "deviceClassSlots", "POLLUX_DEVICE_CLASS_SLOTS", "",
@@ -109,8 +110,8 @@ constexpr SettingDef kLimits[] = {
      "is not given."},
     {"aging_step", "agingStep", "POLLUX_AGING_STEP", "", &Settings::aging_step, 0.001, kLongest,
      kRefuse, true, kLive, "A task that waits this long counts one tier higher."},
-    {"budget_headroom", "budgetHeadroom", "POLLUX_BUDGET_HEADROOM", "",
-     &Settings::budget_headroom, 0.01, 1, kRefuse, true, kLive,
+    {"budget_headroom", "budgetHeadroom", "POLLUX_BUDGET_HEADROOM", "", &Settings::budget_headroom,
+     0.01, 1, kRefuse, true, kLive,
      "Share of global_rate that the interval policies may plan with."},
     {"max_starts_per_step", "maxStartsPerStep", "POLLUX_MAX_STARTS_PER_STEP", "",
      &Settings::max_starts_per_step, 1, 100'000, kRefuse, true, kLive,
@@ -194,7 +195,7 @@ constexpr std::array<SettingDef, kRows> all_rows() {
 
 constexpr std::array<SettingDef, kRows> kDefinitions = all_rows();
 
-const SettingDef* find_by(std::string_view SettingDef::*name, std::string_view text) {
+const SettingDef* find_by(std::string_view SettingDef::* name, std::string_view text) {
     if (text.empty()) return nullptr;
     const auto found = std::find_if(kDefinitions.begin(), kDefinitions.end(),
                                     [&](const SettingDef& row) { return row.*name == text; });

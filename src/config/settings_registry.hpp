@@ -1,6 +1,6 @@
-// The table of all settings: one row each with its names, type, range, default and meaning. Parsing,
-// system.json, the environment, the reference page and `pollux settings show` all read this table,
-// so that a setting is added in two places only: here and in settings.hpp.
+// The table of all settings: one row each with its names, type, range, default and meaning.
+// Parsing, system.json, the environment, the reference page and `pollux settings show` all read
+// this table, so that a setting is added in two places only: here and in settings.hpp.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,8 @@ struct SettingDef {
 };
 
 std::span<const SettingDef> setting_definitions();
-const SettingDef* find_setting(std::string_view key);              // by key
-const SettingDef* find_setting_by_json(std::string_view json);     // by name in system.json
+const SettingDef* find_setting(std::string_view key);           // by key
+const SettingDef* find_setting_by_json(std::string_view json);  // by name in system.json
 std::size_t row_of(const SettingDef& definition);
 
 // Reads the text form, as it stands in a variable or on the command line. `clamped` tells that the

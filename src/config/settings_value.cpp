@@ -66,9 +66,8 @@ Result<ParsedSetting> store_in_range(const SettingDef& definition, Number value,
         field = std::clamp(value, low, high);
         return ParsedSetting{.clamped = true};
     }
-    return config_error(std::string(kRange),
-                        fmt::format("{} is out of range: it must be {}", shown,
-                                    describe_type(definition)));
+    return config_error(std::string(kRange), fmt::format("{} is out of range: it must be {}", shown,
+                                                         describe_type(definition)));
 }
 
 Result<AdaptiveScope> parse_scope(std::string_view text) {
@@ -87,10 +86,14 @@ Result<AdaptiveScope> parse_scope(std::string_view text) {
         return AdaptiveScope{.kind = ScopeKind::kPercent, .names = {}, .percent = *percent};
     }
     AdaptiveScope scope;
-    if (word == "classes") scope.kind = ScopeKind::kClasses;
-    else if (word == "groups") scope.kind = ScopeKind::kGroups;
-    else if (word == "targets") scope.kind = ScopeKind::kTargets;
-    else return unparsable(text, kForms);
+    if (word == "classes")
+        scope.kind = ScopeKind::kClasses;
+    else if (word == "groups")
+        scope.kind = ScopeKind::kGroups;
+    else if (word == "targets")
+        scope.kind = ScopeKind::kTargets;
+    else
+        return unparsable(text, kForms);
     const std::vector<std::string> names = split_list(rest);
     if (names.empty() || names.size() > kMaxListItems) {
         return unparsable(text, fmt::format("{}: with 1 to {} names", word, kMaxListItems));
@@ -122,37 +125,37 @@ struct Parser {
     std::string_view text;
     Settings& settings;
 
-    Result<ParsedSetting> operator()(bool Settings::*field) const {
+    Result<ParsedSetting> operator()(bool Settings::* field) const {
         const std::string word = lower(text);
         settings.*field = word != "0" && word != "false" && word != "no" && word != "off";
         return ParsedSetting{};
     }
-    Result<ParsedSetting> operator()(std::int64_t Settings::*field) const {
+    Result<ParsedSetting> operator()(std::int64_t Settings::* field) const {
         const auto value = document::parse_integer(text);
         if (!value) return unparsable(text, describe_type(definition));
         return store_in_range(definition, *value, static_cast<std::int64_t>(definition.low),
                               static_cast<std::int64_t>(definition.high), text, settings.*field);
     }
-    Result<ParsedSetting> operator()(double Settings::*field) const {
+    Result<ParsedSetting> operator()(double Settings::* field) const {
         const auto value = document::parse_number(text);
         if (!value) return unparsable(text, describe_type(definition));
         return store_in_range(definition, *value, definition.low, definition.high, text,
                               settings.*field);
     }
-    Result<ParsedSetting> operator()(Duration Settings::*field) const {
+    Result<ParsedSetting> operator()(Duration Settings::* field) const {
         const auto value = document::parse_duration(text);
         if (!value) return unparsable(text, describe_type(definition));
         return store_in_range(definition, *value, base::from_seconds(definition.low),
                               base::from_seconds(definition.high), format_duration(*value),
                               settings.*field);
     }
-    Result<ParsedSetting> operator()(std::string Settings::*field) const {
+    Result<ParsedSetting> operator()(std::string Settings::* field) const {
         // The only text so far is an address to listen on.
         if (!is_address(text)) return unparsable(text, "an IPv4 or IPv6 address without port");
         settings.*field = text;
         return ParsedSetting{};
     }
-    Result<ParsedSetting> operator()(std::vector<std::string> Settings::*field) const {
+    Result<ParsedSetting> operator()(std::vector<std::string> Settings::* field) const {
         std::vector<std::string> items = split_list(text);
         if (items.size() > kMaxListItems) {
             return unparsable(text, fmt::format("at most {} ranges", kMaxListItems));
@@ -165,7 +168,7 @@ struct Parser {
         settings.*field = std::move(items);
         return ParsedSetting{};
     }
-    Result<ParsedSetting> operator()(AdaptiveScope Settings::*field) const {
+    Result<ParsedSetting> operator()(AdaptiveScope Settings::* field) const {
         auto scope = parse_scope(text);
         if (!scope) return std::unexpected(std::move(scope.error()));
         settings.*field = std::move(*scope);
@@ -185,23 +188,23 @@ struct Parser {
 struct Formatter {
     const Settings& settings;
 
-    std::string operator()(bool Settings::*field) const {
+    std::string operator()(bool Settings::* field) const {
         return settings.*field ? "true" : "false";
     }
-    std::string operator()(std::int64_t Settings::*field) const {
+    std::string operator()(std::int64_t Settings::* field) const {
         return fmt::format("{}", settings.*field);
     }
-    std::string operator()(double Settings::*field) const {
+    std::string operator()(double Settings::* field) const {
         return fmt::format("{}", settings.*field);
     }
-    std::string operator()(Duration Settings::*field) const {
+    std::string operator()(Duration Settings::* field) const {
         return document::duration_text(settings.*field);
     }
-    std::string operator()(std::string Settings::*field) const { return settings.*field; }
-    std::string operator()(std::vector<std::string> Settings::*field) const {
+    std::string operator()(std::string Settings::* field) const { return settings.*field; }
+    std::string operator()(std::vector<std::string> Settings::* field) const {
         return join_list(settings.*field);
     }
-    std::string operator()(AdaptiveScope Settings::*field) const {
+    std::string operator()(AdaptiveScope Settings::* field) const {
         return scope_text(settings.*field);
     }
     std::string operator()(const ChoiceField& field) const {
@@ -214,8 +217,7 @@ struct TypeWords {
 
     std::string operator()(bool Settings::*) const { return "true or false"; }
     std::string operator()(std::int64_t Settings::*) const {
-        return fmt::format("a whole number from {:.0f} to {:.0f}", definition.low,
-                           definition.high);
+        return fmt::format("a whole number from {:.0f} to {:.0f}", definition.low, definition.high);
     }
     std::string operator()(double Settings::*) const {
         return fmt::format("a number from {} to {:.0f}", definition.low, definition.high);
