@@ -12,4 +12,9 @@ document::Mark Places::find(std::string_view path) const {
     return {};
 }
 
+document::Mark Places::find_exact(std::string_view path) const {
+    const auto found = marks_.find(path);
+    return found == marks_.end() ? document::Mark{} : found->second;
+}
+
 }  // namespace pollux::config

@@ -161,6 +161,7 @@ class Places {
   public:
     void set(std::string path, document::Mark mark) { marks_[std::move(path)] = std::move(mark); }
     document::Mark find(std::string_view path) const;
+    document::Mark find_exact(std::string_view path) const;  // line 0: not listed
 
   private:
     ByName<document::Mark> marks_;
