@@ -14,11 +14,11 @@ namespace pollux::config {
 // What one poll costs, measured by `./dev bench poll` on the machine of the reference figures; hand
 // in your own to plan for another machine.
 struct CostFigures {
-    double snmp_cpu_seconds = 30e-6;   // of one core, per poll, through the whole engine
+    double snmp_cpu_seconds = 30e-6;  // of one core, per poll, through the whole engine
     double http_cpu_seconds = 150e-6;
-    double samples_per_poll = 10;      // where the addon does not tell
-    double bytes_per_sample = 5;       // in the history, roll-ups included
-    double bytes_per_task = 400;       // state written per task and flush
+    double samples_per_poll = 10;  // where the addon does not tell
+    double bytes_per_sample = 5;   // in the history, roll-ups included
+    double bytes_per_task = 400;   // state written per task and flush
     double flushes_per_day = 86'400.0 / 5;
 };
 
@@ -32,11 +32,11 @@ struct ClassCapacity {
 struct Capacity {
     std::vector<ClassCapacity> classes;  // by name
     std::size_t devices = 0;
-    std::size_t tasks = 0;    // enabled ones
+    std::size_t tasks = 0;  // enabled ones
     std::size_t disabled = 0;
     double polls_per_second = 0;
     double global_rate = 0;
-    double cpu_cores = 0;             // 0.1: a tenth of one core
+    double cpu_cores = 0;              // 0.1: a tenth of one core
     double history_bytes_per_day = 0;  // 0 with the history off
     double state_bytes_per_day = 0;    // rewritten in place: what the disk has to take, not to hold
 };

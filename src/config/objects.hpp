@@ -4,13 +4,14 @@
 // Bodies are canonical JSON. Those of credentials may hold literal secrets: the caller seals them
 // before they are stored and opens them before they come here.
 //
-// One object of kind `defaults` holds the sections defaults, addons, classes and resources. There is
-// one object of kind `target` for every target, with the body {} if `targets` says nothing about it:
-// history and alerts refer to its id.
+// One object of kind `defaults` holds the sections defaults, addons, classes and resources. There
+// is one object of kind `target` for every target, with the body {} if `targets` says nothing about
+// it: history and alerts refer to its id.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +26,10 @@ namespace pollux::config {
 
 inline constexpr std::string_view kDefaultsName = "defaults";
 
-// Objects of origin `file` without id, version or time, sorted by kind and name: what files want.
-std::vector<model::ConfigObject> to_objects(const Fleet& fleet);
+// Objects without id, version or time, sorted by kind and name: what files want. The devices in
+// `discovered` and their targets are of origin `discovery`, everything else is of origin `file`.
+std::vector<model::ConfigObject> to_objects(const Fleet& fleet,
+                                            const std::set<std::string>& discovered = {});
 
 // The fleet that stored objects describe, of every origin; addons and settings are left out. Fails,
 // naming the object and the field, if a body is not what to_objects() writes.
@@ -68,11 +71,15 @@ struct FleetDiff {
     bool operator==(const FleetDiff&) const = default;
 };
 
-// Objects are matched by kind and name; only those of origin `file` are changed or removed, and
-// kinds that files do not describe (addon, settings) are left alone. With `adopt`, objects of other
-// origins that files name become the files' own instead of a conflict.
+struct DiffOptions {
+    bool adopt = false;      // take over what another origin owns, instead of a conflict
+    bool discovery = false;  // `wanted` holds all discovered devices too: remove those it lacks
+};
+
+// Objects are matched by kind and name. Only those of the wanted origin are changed, only those of
+// origin `file` are removed, and kinds that files do not describe (addon, settings) are left alone.
 FleetDiff diff(std::span<const model::ConfigObject> current,
-               std::span<const model::ConfigObject> wanted, bool adopt = false);
+               std::span<const model::ConfigObject> wanted, const DiffOptions& options = {});
 
 // 128 random bits at a time.
 using RandomBits = std::function<std::pair<std::uint64_t, std::uint64_t>()>;
