@@ -46,25 +46,37 @@ std::size_t base128_size(std::uint64_t value) {
 
 }  // namespace
 
-Parsed<Tlv> BerReader::next() {
+Parsed<BerReader::Header> BerReader::header() const {
     if (rest_.size() < 2) return malformed("an element that is cut");
-    const std::uint8_t element_tag = rest_[0];
-    if ((element_tag & 0x1FU) == 0x1FU) return malformed("a tag of several bytes");
-    std::size_t length = rest_[1];
-    std::size_t header = 2;
-    if (length >= 0x80) {
-        const std::size_t count = length & 0x7FU;
-        if (count == 0) return malformed("an element of indefinite length");
-        if (count > 4) return malformed("a length of more than four bytes");
-        if (rest_.size() < 2 + count) return malformed("a length that is cut");
-        length = 0;
-        for (std::size_t i = 0; i < count; ++i) length = length << 8U | rest_[2 + i];
-        header += count;
+    if ((rest_[0] & 0x1FU) == 0x1FU) return malformed("a tag of several bytes");
+    Header header{.tag = rest_[0], .size = 2, .content = rest_[1]};
+    if (header.content < 0x80) return header;
+    const std::size_t count = header.content & 0x7FU;
+    if (count == 0) return malformed("an element of indefinite length");
+    if (count > 4) return malformed("a length of more than four bytes");
+    if (rest_.size() < 2 + count) return malformed("a length that is cut");
+    header.content = 0;
+    for (std::size_t i = 0; i < count; ++i) header.content = header.content << 8U | rest_[2 + i];
+    header.size += count;
+    return header;
+}
+
+Parsed<Tlv> BerReader::next() {
+    const Parsed<Header> found = header();
+    if (!found) return malformed(found.error());
+    if (found->content > rest_.size() - found->size) {
+        return malformed("an element longer than its frame");
     }
-    if (length > rest_.size() - header) return malformed("an element longer than its frame");
-    const Tlv element{.tag = element_tag, .content = rest_.subspan(header, length)};
-    rest_ = rest_.subspan(header + length);
+    const Tlv element{.tag = found->tag, .content = rest_.subspan(found->size, found->content)};
+    rest_ = rest_.subspan(found->size + found->content);
     return element;
+}
+
+Parsed<std::uint8_t> BerReader::enter() {
+    const Parsed<Header> found = header();
+    if (!found) return malformed(found.error());
+    rest_ = rest_.subspan(found->size);
+    return found->tag;
 }
 
 Parsed<Bytes> BerReader::next(std::uint8_t expected_tag) {

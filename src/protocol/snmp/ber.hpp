@@ -61,10 +61,20 @@ class BerReader {
     // The content of the next element, which must have this tag.
     Parsed<Bytes> next(std::uint8_t expected_tag);
 
+    // Steps over a header into its content, which may be cut: for what is only looked at.
+    Parsed<std::uint8_t> enter();
+
     // The next element as a 32-bit INTEGER, as all numbers of headers are.
     Parsed<std::int32_t> next_int32();
 
   private:
+    struct Header {
+        std::uint8_t tag = 0;
+        std::size_t size = 0;     // of the header itself
+        std::size_t content = 0;  // as it claims
+    };
+    Parsed<Header> header() const;
+
     Bytes rest_;
 };
 

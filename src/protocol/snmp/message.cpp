@@ -28,6 +28,19 @@ Parsed<MessageView> parse_message(Bytes bytes) {
         .pdu = *pdu};
 }
 
+Parsed<std::int32_t> peek_request_id(Bytes bytes) {
+    BerReader reader(bytes);
+    if (const auto outer = reader.enter(); !outer) return malformed(outer.error());
+    if (const auto version = reader.next(tag::kInteger); !version) {
+        return malformed(version.error());
+    }
+    if (const auto community = reader.next(tag::kOctetString); !community) {
+        return malformed(community.error());
+    }
+    if (const auto pdu = reader.enter(); !pdu) return malformed(pdu.error());
+    return reader.next_int32();
+}
+
 void put_community_wrapper(BerWriter& writer, std::size_t mark, model::SnmpVersion version,
                            std::string_view community) {
     writer.put_string(tag::kOctetString, community);

@@ -32,6 +32,9 @@ struct MessageView {
 // v1 and v2c only; bytes after the message are ignored, as some devices pad.
 Parsed<MessageView> parse_message(Bytes bytes);
 
+// The request id of a message that may be cut or damaged further on, as ICMP quotes it.
+Parsed<std::int32_t> peek_request_id(Bytes bytes);
+
 // Puts the wrapper around the PDU that was written since size() was `mark`.
 void put_community_wrapper(BerWriter& writer, std::size_t mark, model::SnmpVersion version,
                            std::string_view community);
