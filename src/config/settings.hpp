@@ -1,0 +1,113 @@
+// Every setting of the server and the core as typed values, with where each one came from. Made by
+// resolve_settings() (settings_resolve.hpp); the table behind it is settings_registry.hpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/settings.hpp"
+
+namespace pollux::config {
+
+enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
+inline constexpr std::array<std::string_view, 4> kLogLevelNames = {"debug", "info", "warning",
+                                                                   "error"};
+constexpr std::string_view to_string(LogLevel level) {
+    return kLogLevelNames[static_cast<std::size_t>(level)];
+}
+
+enum class ScopeKind : std::uint8_t { kAll, kClasses, kGroups, kTargets, kPercent };
+
+// Which targets adaptive polling applies to: `all`, `classes:pve,pbs`, `groups:lab`,
+// `targets:pve::node1,pve::node2` or `percent:10` (by a stable hash of the key).
+struct AdaptiveScope {
+    ScopeKind kind = ScopeKind::kAll;
+    std::vector<std::string> names;  // sorted; of kClasses, kGroups and kTargets
+    double percent = 100;            // of kPercent
+    bool operator==(const AdaptiveScope&) const = default;
+};
+
+// Where a value came from, in the order of precedence.
+enum class ValueOrigin : std::uint8_t { kDefault, kStored, kEnvironment };
+std::string_view to_string(ValueOrigin origin);
+
+struct Settings {
+    // Adaptive polling.
+    bool adaptive_enabled = false;
+    bool adaptive_shadow = false;
+    AdaptiveScope adaptive_scope;
+    base::Duration adaptive_base_interval = std::chrono::seconds(10);
+    base::Duration adaptive_min_interval = std::chrono::seconds(5);
+    base::Duration adaptive_max_interval = std::chrono::minutes(5);
+    model::PolicyKind policy = model::PolicyKind::kOptimal;
+    model::Preset preset = model::Preset::kBalanced;
+    model::DegradedChoice degraded = model::DegradedChoice::kMeanFirst;
+    base::Duration staleness_bound = std::chrono::seconds(60);
+
+    // Intervals and time limits.
+    base::Duration default_interval = std::chrono::seconds(300);
+    base::Duration pve_interval = std::chrono::seconds(10);
+    base::Duration pbs_interval = std::chrono::seconds(60);
+    base::Duration pmg_interval = std::chrono::seconds(60);
+    base::Duration connection_timeout = std::chrono::seconds(60);
+    base::Duration max_poll_timeout = std::chrono::minutes(3);
+    base::Duration http_timeout = std::chrono::seconds(30);
+    base::Duration snmp_timeout = std::chrono::seconds(10);
+    std::int64_t snmp_resends = 1;
+
+    // Limits.
+    double global_rate = 100;
+    std::int64_t global_slots = 1024;
+    double device_rate = 10;
+    std::int64_t device_slots = 4;
+    std::int64_t device_class_slots = 1;
+    std::int64_t poll_task_workers = 0;  // 0: unset
+    base::Duration aging_step = std::chrono::seconds(30);
+    double budget_headroom = 0.98;
+    std::int64_t max_starts_per_step = 100;
+    std::int64_t io_threads = 0;  // 0: one per core, at most 8
+    std::int64_t seed = 0;
+
+    // History.
+    bool history_enabled = true;
+    std::int64_t history_raw_days = 7;
+    std::int64_t history_minute_days = 30;
+    std::int64_t history_hour_days = 365;
+    std::int64_t history_quota_megabytes = 10'240;
+
+    // What the server shows and lets out.
+    std::string metrics_bind = "127.0.0.1";
+    std::int64_t metrics_port = 9091;
+    std::int64_t metrics_target_limit = 2000;
+    LogLevel log_level = LogLevel::kInfo;
+    std::vector<std::string> egress_deny = {"169.254.169.254/32", "fd00:ec2::254/128",
+                                            "64:ff9b::a9fe:a9fe/128"};
+    std::vector<std::string> egress_allow;
+
+    // Read and kept for Proxmox targets.
+    bool backup_polling_enabled = true;
+    base::Duration backup_polling_interval = base::Duration::zero();
+    std::int64_t backup_polling_cycles = 10;
+    base::Duration guest_metadata_refresh = std::chrono::minutes(2);
+    base::Duration guest_metadata_jitter = std::chrono::seconds(45);
+    base::Duration guest_metadata_backoff = std::chrono::seconds(30);
+    std::int64_t guest_metadata_concurrency = 4;
+
+    std::vector<ValueOrigin> origins;  // by row of the registry; empty: all are defaults
+
+    bool operator==(const Settings&) const = default;
+
+    model::AdaptiveMode mode() const;
+
+    // What the core is given; classes and resources come from the fleet (Expansion).
+    model::CoreSettings core(std::vector<model::ClassSettings> classes,
+                             std::vector<model::ResourceSettings> resources) const;
+};
+
+// `key` as in the registry, such as "pve_polling_interval".
+ValueOrigin origin_of(const Settings& settings, std::string_view key);
+
+}  // namespace pollux::config

@@ -1,0 +1,229 @@
+#include "config/settings_registry.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace pollux::config {
+namespace {
+
+constexpr std::array<std::string_view, 2> kDegradedNames = {"mean", "tail"};
+// `oracle` knows the true rates of a simulation: nothing a server can be set to.
+constexpr std::span<const std::string_view> kServerPolicies =
+    std::span(model::kPolicyNames).first(4);
+
+template <auto Member>
+constexpr ChoiceField choice(std::span<const std::string_view> names) {
+    using Enum = std::remove_cvref_t<decltype(std::declval<Settings>().*Member)>;
+    return {names, [](const Settings& s) { return static_cast<std::size_t>(s.*Member); },
+            [](Settings& s, std::size_t value) { s.*Member = static_cast<Enum>(value); }};
+}
+
+constexpr double kDay = 86'400;
+constexpr double kLongest = 31 * kDay;
+constexpr double kMaxRate = 1e7;
+constexpr auto kIgnore = OutOfRange::kIgnore;
+constexpr auto kClamp = OutOfRange::kClamp;
+constexpr auto kRefuse = OutOfRange::kRefuse;
+constexpr auto kLive = Applies::kLive;
+constexpr auto kRestart = Applies::kRestart;
+constexpr auto kKept = Applies::kKept;
+
+constexpr SettingDef kAdaptive[] = {
+    {"adaptive_polling_enabled", "adaptivePollingEnabled", "ADAPTIVE_POLLING_ENABLED", "",
+     &Settings::adaptive_enabled, 0, 0, kRefuse, false, kLive,
+     "Adaptive polling. Off: every target is asked at its fixed interval. Breakers, dead letters, "
+     "limits and health work in both."},
+    {"adaptive_polling_shadow", "adaptivePollingShadow", "POLLUX_ADAPTIVE_SHADOW", "",
+     &Settings::adaptive_shadow, 0, 0, kRefuse, false, kLive,
+     "While adaptive polling is on: compute and report the adaptive intervals, but keep to the "
+     "fixed ones."},
+    {"adaptive_polling_scope", "adaptivePollingScope", "POLLUX_ADAPTIVE_SCOPE", "",
+     &Settings::adaptive_scope, 0, 0, kRefuse, false, kLive,
+     "Which targets it applies to: `all`, `classes:a,b`, `groups:a,b`, `targets:a::b,c::d` or "
+     "`percent:10` (always the same ones, by a hash of the key)."},
+    {"adaptive_polling_base_interval", "adaptivePollingBaseInterval",
+     "ADAPTIVE_POLLING_BASE_INTERVAL", "", &Settings::adaptive_base_interval, 0.1, kLongest,
+     kIgnore, true, kLive,
+     "Base interval of adaptive pve targets, where nothing nearer sets one. Not given: "
+     "PVE_POLLING_INTERVAL."},
+    {"adaptive_polling_min_interval", "adaptivePollingMinInterval", "ADAPTIVE_POLLING_MIN_INTERVAL",
+     "", &Settings::adaptive_min_interval, 0.1, kLongest, kIgnore, true, kLive,
+     "Shortest adaptive interval of pve, pbs and pmg targets."},
+    {"adaptive_polling_max_interval", "adaptivePollingMaxInterval", "ADAPTIVE_POLLING_MAX_INTERVAL",
+     "", &Settings::adaptive_max_interval, 0.1, kLongest, kIgnore, true, kLive,
+     "Longest adaptive interval of pve, pbs and pmg targets."},
+    {"adaptive_policy", "adaptivePolicy", "POLLUX_ADAPTIVE_POLICY", "",
+     choice<&Settings::policy>(kServerPolicies), 0, 0, kRefuse, false, kLive,
+     "How adaptive intervals are chosen, where a class does not say otherwise."},
+    {"adaptive_preset", "adaptivePreset", "POLLUX_ADAPTIVE_PRESET", "",
+     choice<&Settings::preset>(model::kPresetNames), 0, 0, kRefuse, false, kLive,
+     "What `optimal` aims at: balanced (nobody waits longer than 1.5 x base), fresh (lowest mean "
+     "delay, up to 3 x base), economy (half of the polls)."},
+    {"adaptive_degraded", "adaptiveDegraded", "POLLUX_ADAPTIVE_DEGRADED", "",
+     choice<&Settings::degraded>(kDegradedNames), 0, 0, kRefuse, false, kLive,
+     "What to keep when the budget cannot hold every staleness bound: a low mean delay or a short "
+     "tail."},
+    {"staleness_bound", "stalenessBound", "POLLUX_STALENESS_BOUND", "", &Settings::staleness_bound,
+     0.1, kLongest, kRefuse, true, kLive,
+     "How old the data of a target may become; where its base is above 30 s, 2 x base."},
+};
+
+constexpr SettingDef kIntervals[] = {
+    {"default_interval", "defaultPollingInterval", "POLLUX_DEFAULT_INTERVAL", "",
+     &Settings::default_interval, 1, kDay, kRefuse, true, kLive,
+     "Interval of targets for which nothing else sets one."},
+    {"pve_polling_interval", "pvePollingInterval", "PVE_POLLING_INTERVAL", "",
+     &Settings::pve_interval, 10, 3600, kRefuse, true, kLive, "Interval of class pve."},
+    {"pbs_polling_interval", "pbsPollingInterval", "PBS_POLLING_INTERVAL", "",
+     &Settings::pbs_interval, 10, 3600, kClamp, true, kLive, "Interval of class pbs."},
+    {"pmg_polling_interval", "pmgPollingInterval", "PMG_POLLING_INTERVAL", "",
+     &Settings::pmg_interval, 10, 3600, kClamp, true, kLive, "Interval of class pmg."},
+    {"connection_timeout", "connectionTimeout", "CONNECTION_TIMEOUT", "",
+     &Settings::connection_timeout, 1, 3600, kIgnore, true, kLive,
+     "Time limit of one poll of classes pve, pbs and pmg, where nothing nearer sets one."},
+    {"max_poll_timeout", "maxPollTimeout", "MAX_POLL_TIMEOUT", "", &Settings::max_poll_timeout, 1,
+     3600, kIgnore, true, kLive, "Longest time limit of any poll, whatever else is set."},
+    {"http_timeout", "httpTimeout", "POLLUX_HTTP_TIMEOUT", "", &Settings::http_timeout, 0.1, 3600,
+     kRefuse, true, kLive,
+     "Time limit of one HTTP poll with all its requests, where nothing nearer sets one."},
+    {"snmp_timeout", "snmpTimeout", "POLLUX_SNMP_TIMEOUT", "", &Settings::snmp_timeout, 0.1, 3600,
+     kRefuse, true, kLive,
+     "Time limit of one SNMP poll with its resends, where nothing nearer sets one."},
+    {"snmp_resends", "snmpResends", "POLLUX_SNMP_RESENDS", "", &Settings::snmp_resends, 0, 10,
+     kRefuse, false, kLive, "How often an SNMP request without an answer is sent again."},
+};
+
+constexpr SettingDef kLimits[] = {
+    {"global_rate", "globalRate", "POLLUX_GLOBAL_RATE", "", &Settings::global_rate, 0.001, kMaxRate,
+     kRefuse, true, kLive, "Polls started per second, over everything."},
+    {"global_slots", "globalSlots", "POLLUX_GLOBAL_SLOTS", "", &Settings::global_slots, 1,
+     1'000'000, kRefuse, true, kLive, "Polls under way at once, over everything."},
+    {"device_rate", "deviceRate", "POLLUX_DEVICE_RATE", "", &Settings::device_rate, 0.001, kMaxRate,
+     kRefuse, true, kLive, "Polls started per second for one device."},
+    {"device_slots", "deviceSlots", "POLLUX_DEVICE_SLOTS", "", &Settings::device_slots, 1, 1000,
+     kRefuse, true, kLive, "Polls under way at once for one device."},
+    {"device_class_slots", "deviceClassSlots", "POLLUX_DEVICE_CLASS_SLOTS", "",
+     &Settings::device_class_slots, 1, 1000, kRefuse, true, kLive,
+     "Polls under way at once for one device and class."},
+    {"poll_task_workers", "", "POLL_TASK_WORKERS", "", &Settings::poll_task_workers, 1, 128,
+     kIgnore, false, kLive,
+     "Polls under way at once, as older installations limit them. Given, it lowers global_slots; 0 "
+     "is not given."},
+    {"aging_step", "agingStep", "POLLUX_AGING_STEP", "", &Settings::aging_step, 0.001, kLongest,
+     kRefuse, true, kLive, "A task that waits this long counts one tier higher."},
+    {"budget_headroom", "budgetHeadroom", "POLLUX_BUDGET_HEADROOM", "", &Settings::budget_headroom,
+     0.01, 1, kRefuse, true, kLive,
+     "Share of global_rate that the interval policies may plan with."},
+    {"max_starts_per_step", "maxStartsPerStep", "POLLUX_MAX_STARTS_PER_STEP", "",
+     &Settings::max_starts_per_step, 1, 100'000, kRefuse, true, kLive,
+     "Polls started in one turn of the core."},
+    {"io_threads", "ioThreads", "POLLUX_IO_THREADS", "", &Settings::io_threads, 0, 64, kRefuse,
+     false, kRestart, "Threads that talk to devices; 0: one per core, at most 8."},
+    {"seed", "seed", "POLLUX_SEED", "", &Settings::seed, 0, 9e15, kRefuse, false, kRestart,
+     "Seed of phases, jitter and percentages."},
+};
+
+constexpr SettingDef kServer[] = {
+    {"history_enabled", "historyEnabled", "POLLUX_HISTORY", "", &Settings::history_enabled, 0, 0,
+     kRefuse, false, kLive, "Keep what was polled."},
+    {"history_raw_days", "historyRawDays", "POLLUX_HISTORY_RAW_DAYS", "",
+     &Settings::history_raw_days, 1, 3650, kRefuse, true, kLive, "Days that every sample is kept."},
+    {"history_minute_days", "historyMinuteDays", "POLLUX_HISTORY_MINUTE_DAYS", "",
+     &Settings::history_minute_days, 1, 3650, kRefuse, true, kLive,
+     "Days that one row per minute is kept."},
+    {"history_hour_days", "historyHourDays", "POLLUX_HISTORY_HOUR_DAYS", "",
+     &Settings::history_hour_days, 1, 36'500, kRefuse, true, kLive,
+     "Days that one row per hour is kept."},
+    {"history_quota_megabytes", "historyQuotaMegabytes", "POLLUX_HISTORY_QUOTA_MB", "",
+     &Settings::history_quota_megabytes, 16, 1e9, kRefuse, true, kLive,
+     "Size of the history on disk; above it the oldest samples go first."},
+    {"metrics_bind", "metricsBindAddress", "POLLUX_METRICS_BIND", "PULSE_METRICS_BIND_ADDRESS",
+     &Settings::metrics_bind, 0, 0, kRefuse, false, kRestart,
+     "Address that Prometheus scrapes, without port."},
+    {"metrics_port", "metricsPort", "POLLUX_METRICS_PORT", "PULSE_METRICS_PORT",
+     &Settings::metrics_port, 0, 65'535, kRefuse, false, kRestart,
+     "Port of the metrics; 0: any free one."},
+    {"metrics_target_limit", "metricsTargetLimit", "POLLUX_METRICS_TARGET_LIMIT", "",
+     &Settings::metrics_target_limit, 0, 1'000'000, kRefuse, false, kLive,
+     "Up to this many targets each has its own series; above it there are aggregates and the 50 "
+     "worst."},
+    {"log_level", "logLevel", "POLLUX_LOG_LEVEL", "LOG_LEVEL",
+     choice<&Settings::log_level>(kLogLevelNames), 0, 0, kRefuse, false, kLive,
+     "Least urgent line that is logged."},
+    {"egress_deny", "egressDeny", "POLLUX_EGRESS_DENY", "", &Settings::egress_deny, 0, 0, kRefuse,
+     false, kLive,
+     "Address ranges that are never connected to, whatever name led there. The defaults are the "
+     "metadata services of clouds."},
+    {"egress_allow", "egressAllow", "POLLUX_EGRESS_ALLOW", "", &Settings::egress_allow, 0, 0,
+     kRefuse, false, kLive, "Exceptions from egress_deny."},
+};
+
+constexpr SettingDef kProxmox[] = {
+    {"backup_polling_enabled", "backupPollingEnabled", "ENABLE_BACKUP_POLLING", "",
+     &Settings::backup_polling_enabled, 0, 0, kRefuse, false, kKept, "Ask for backups."},
+    {"backup_polling_interval", "backupPollingInterval", "BACKUP_POLLING_INTERVAL", "",
+     &Settings::backup_polling_interval, 0, kLongest, kIgnore, false, kKept,
+     "Interval of asking for backups; 0: by cycles."},
+    {"backup_polling_cycles", "", "BACKUP_POLLING_CYCLES", "", &Settings::backup_polling_cycles, 1,
+     1'000'000, kIgnore, false, kKept, "Polls between two questions for backups."},
+    {"guest_metadata_refresh", "", "GUEST_METADATA_MIN_REFRESH_INTERVAL", "",
+     &Settings::guest_metadata_refresh, 0.1, kLongest, kIgnore, false, kKept,
+     "Least time between two questions to a guest agent."},
+    {"guest_metadata_jitter", "", "GUEST_METADATA_REFRESH_JITTER", "",
+     &Settings::guest_metadata_jitter, 0, kLongest, kIgnore, false, kKept,
+     "Spread of these questions."},
+    {"guest_metadata_backoff", "", "GUEST_METADATA_RETRY_BACKOFF", "",
+     &Settings::guest_metadata_backoff, 0.1, kLongest, kIgnore, false, kKept,
+     "Wait after a guest agent failed."},
+    {"guest_metadata_concurrency", "", "GUEST_METADATA_MAX_CONCURRENT", "",
+     &Settings::guest_metadata_concurrency, 1, 1000, kIgnore, false, kKept,
+     "Guest agents asked at once."},
+};
+
+constexpr std::size_t kRows = std::size(kAdaptive) + std::size(kIntervals) + std::size(kLimits) +
+                              std::size(kServer) + std::size(kProxmox);
+
+constexpr std::array<SettingDef, kRows> all_rows() {
+    std::array<SettingDef, kRows> rows{};
+    std::size_t at = 0;
+    for (const SettingDef& row : kAdaptive) rows[at++] = row;
+    for (const SettingDef& row : kIntervals) rows[at++] = row;
+    for (const SettingDef& row : kLimits) rows[at++] = row;
+    for (const SettingDef& row : kServer) rows[at++] = row;
+    for (const SettingDef& row : kProxmox) rows[at++] = row;
+    return rows;
+}
+
+constexpr std::array<SettingDef, kRows> kDefinitions = all_rows();
+
+const SettingDef* find_by(std::string_view SettingDef::* name, std::string_view text) {
+    if (text.empty()) return nullptr;
+    const auto found = std::find_if(kDefinitions.begin(), kDefinitions.end(),
+                                    [&](const SettingDef& row) { return row.*name == text; });
+    return found == kDefinitions.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string_view to_string(Applies applies) {
+    switch (applies) {
+        case Applies::kLive: return "live";
+        case Applies::kRestart: return "restart";
+        case Applies::kKept: return "kept, no effect yet";
+    }
+    return "unknown";
+}
+
+std::span<const SettingDef> setting_definitions() { return kDefinitions; }
+
+const SettingDef* find_setting(std::string_view key) { return find_by(&SettingDef::key, key); }
+
+const SettingDef* find_setting_by_json(std::string_view json) {
+    return find_by(&SettingDef::json, json);
+}
+
+std::size_t row_of(const SettingDef& definition) {
+    return static_cast<std::size_t>(&definition - kDefinitions.data());
+}
+
+}  // namespace pollux::config
