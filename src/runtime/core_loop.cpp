@@ -256,16 +256,18 @@ void CoreLoop::dispatch_starts() {
     for (const schedule::StartRun& start : out_.commands.starts) {
         const std::uint32_t index = start.task.index;
         const auto plan = index < plans_.size() ? plans_[index] : nullptr;
-        if (!plan) {
+        if (!plan || !plan->problem.empty()) {
             RunReport report;
             report.task = start.task;
             report.run = start.run;
             report.outcome = model::Outcome::kPermanent;
             report.kind = model::FailureKind::kConfiguration;
-            report.code = "poll.no_plan";
-            report.message = fmt::format(
-                "{}: nothing says how to poll it: apply the fleet again, or remove the target",
-                core.key(start.task));
+            report.code = plan ? "poll.configuration" : "poll.no_plan";
+            report.message =
+                plan ? plan->problem
+                     : fmt::format("{}: nothing says how to poll it: apply the fleet again, or "
+                                   "remove the target",
+                                   core.key(start.task));
             take_report(report);
             continue;
         }

@@ -26,7 +26,10 @@ struct PollPlan {
     std::string target_id;  // what history refers to
     std::shared_ptr<const extract::CompiledAddon> addon;
     std::size_t group = 0;
-    std::vector<std::shared_ptr<const model::Ask>> asks;  // in order, by the index of the request
+    // The requests, in their order, for each address of the device; another address is tried after
+    // one did not answer.
+    std::vector<std::vector<std::shared_ptr<const model::Ask>>> asks;
+    std::string problem;  // not empty: cannot be polled, and why (credentials, parameters)
     std::vector<std::pair<std::string, std::string>> labels;
     std::size_t shard = 0;         // by a hash of the host: one device, one thread
     base::Duration stale_after{};  // values older than this are not shown any more

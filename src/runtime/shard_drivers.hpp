@@ -1,0 +1,20 @@
+// The drivers of one shard with what they share: resolver, egress policy, HTTP client.
+#pragma once
+
+#include <memory>
+
+#include "base/result.hpp"
+#include "net/egress_policy.hpp"
+#include "runtime/shard.hpp"
+
+namespace pollux::runtime {
+
+// For Shard: makes HTTP and SNMP drivers on its loop. The policy holds for every connection and
+// every datagram.
+MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress);
+
+// The policy of the settings; what is wrong is named with its setting.
+base::Result<std::shared_ptr<const net::EgressPolicy>> make_egress(
+    const std::vector<std::string>& allow, const std::vector<std::string>& deny);
+
+}  // namespace pollux::runtime
