@@ -280,8 +280,11 @@ std::size_t RequestParser::take_chunk_line(std::string_view bytes) {
             if (whole) chunk_size_line(line_);
             break;
         case BodyPhase::kChunkEnd:
-            if (!line_.empty() && line_ != "\r") fail(400, "a chunk is longer than its size says");
-            if (whole) phase_ = BodyPhase::kChunkSize;
+            phase_ = whole ? BodyPhase::kChunkSize : BodyPhase::kChunkEnd;
+            // Only a CR may wait for its LF; a CR in a whole line is one too many.
+            if (!line_.empty() && (whole || line_ != "\r")) {
+                fail(400, "a chunk is longer than its size says");
+            }
             break;
         default: trailer(used, whole); break;
     }

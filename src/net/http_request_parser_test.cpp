@@ -129,8 +129,9 @@ TEST(HttpRequestParser, RefusesBrokenChunks) {
     const std::string head = with_head("Transfer-Encoding: chunked\r\n");
     for (const std::string body :
          {"g\r\n", "-1\r\n", "0x1\r\na\r\n", " 1\r\na\r\n", "1 \r\na\r\n", "\r\n", "1\na\r\n",
-          "1\r\nab\r\n", "1\r\na\n", "1\r\na\rX", "1;a\x01\r\na\r\n", "FFFFFFFFFFFFFFFFF\r\n",
-          "0\r\n folded\r\n\r\n", "0\r\nno colon\r\n\r\n", "0\r\nX: a\n\r\n", ";a=b\r\n"}) {
+          "1\r\nab\r\n", "1\r\na\n", "1\r\na\rX", "1\r\na\r\r\n", "1\r\r\na\r\n",
+          "1;a\x01\r\na\r\n", "FFFFFFFFFFFFFFFFF\r\n", "0\r\n folded\r\n\r\n",
+          "0\r\nno colon\r\n\r\n", "0\r\nX: a\n\r\n", ";a=b\r\n"}) {
         EXPECT_EQ(status_of(head + body), 400) << body;
     }
     EXPECT_EQ(status_of(head + "1;" + std::string(300, 'x')), 400);
