@@ -276,8 +276,12 @@ std::size_t RequestParser::take_chunk_line(std::string_view bytes) {
     if (state_ == State::kFailed) return used;
     switch (phase_) {
         case BodyPhase::kChunkSize:
-            if (line_.size() > kChunkLineBytes) fail(400, "the line of a chunk size is too long");
-            if (whole) chunk_size_line(line_);
+            // Of a line that is not whole yet the last byte may be its CR.
+            if (line_.size() > kChunkLineBytes + (whole ? 0 : 1)) {
+                fail(400, "the line of a chunk size is too long");
+            } else if (whole) {
+                chunk_size_line(line_);
+            }
             break;
         case BodyPhase::kChunkEnd:
             phase_ = whole ? BodyPhase::kChunkSize : BodyPhase::kChunkEnd;
