@@ -1,0 +1,27 @@
+// The interfaces of a simulated device: the columns of ifTable and ifXTable (RFC 2863) as functions
+// of device, interface and time.
+#pragma once
+
+#include <cstdint>
+
+#include "lab/device.hpp"
+#include "model/reply.hpp"
+
+namespace pollux::lab {
+
+// Hundredths of a second, as TimeTicks count; they wrap after 497 days.
+std::uint32_t ticks(base::Duration duration);
+
+struct InterfaceState {
+    bool admin_up = true;
+    bool oper_up = true;
+    FleetTime changed_at{};  // not before the device booted
+};
+InterfaceState interface_state(const Device& device, std::uint32_t index, FleetTime now);
+
+void read_if_column(const Device& device, std::uint32_t index, std::uint32_t column, FleetTime now,
+                    model::SnmpValue& value);
+void read_ifx_column(const Device& device, std::uint32_t index, std::uint32_t column, FleetTime now,
+                     model::SnmpValue& value);
+
+}  // namespace pollux::lab
