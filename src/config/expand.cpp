@@ -124,6 +124,7 @@ class Expander {
         }
         sort_by_key();
         check_scope(classes);
+        check_addon_names();
         return std::move(result_);
     }
 
@@ -347,11 +348,7 @@ class Expander {
             });
             place = fmt::format("group/{}", *owner);
         }
-        const auto suggestion = base::nearest(addon, addon_names_);
-        complain(place + "/addons", "addons",
-                 fmt::format("there is no addon {}; {}", quoted(addon),
-                             suggestion ? fmt::format("did you mean {}?", *suggestion)
-                                        : std::string("`pollux addon ls` lists them")));
+        complain(place + "/addons", "addons", missing_addon(addon));
     }
 
     void check_group_intervals(const model::Addon& addon, const Levels& levels) {
@@ -368,6 +365,36 @@ class Expander {
                                                    : "it has " + document::word_list(known)));
             }
         }
+    }
+
+    // Sections that name addons without a device.
+    void check_addon_names() {
+        for (const auto& [name, settings] : fleet_.addons) {
+            if (addons_.contains(name)) continue;
+            complain("addon/" + name, "addons." + name, missing_addon(name));
+        }
+        for (const auto& [name, source] : fleet_.sources) {
+            for (const std::string& addon : source.addons) {
+                if (addons_.contains(addon)) continue;
+                complain(fmt::format("source/{}/addons", name),
+                         fmt::format("sources.{}.addons", name), missing_addon(addon));
+            }
+        }
+        // A class may also be a type of jobs: only what looks mistyped is told.
+        for (const auto& [name, options] : fleet_.classes) {
+            const auto suggestion = base::nearest(name, addon_names_);
+            if (addons_.contains(name) || !suggestion) continue;
+            diagnostics_.warning(
+                places_.find("class/" + name), "classes." + name,
+                fmt::format("no addon has this name; did you mean {}?", *suggestion));
+        }
+    }
+
+    std::string missing_addon(std::string_view name) const {
+        const auto suggestion = base::nearest(name, addon_names_);
+        return fmt::format("there is no addon {}; {}", quoted(name),
+                           suggestion ? fmt::format("did you mean {}?", *suggestion)
+                                      : std::string("`pollux addon ls` lists them"));
     }
 
     void check_scope(const std::set<std::string>& classes) {
