@@ -223,7 +223,10 @@ void CoreLoop::install_plans() {
     const schedule::SchedulerCore& core = engine_->core();
     for (const auto& forgotten : out_.commands.forgets) {
         const std::uint32_t index = forgotten.task.index;
-        if (index < plans_.size()) plans_[index].reset();
+        if (index < plans_.size() && plans_[index]) {
+            if (wiring_.forgotten) wiring_.forgotten(index, *plans_[index]);
+            plans_[index].reset();
+        }
         stats_.forget(index);
         failures_.erase(index);
         if (auto change = device_health_.remove(index)) {
@@ -263,11 +266,12 @@ void CoreLoop::dispatch_starts() {
             report.outcome = model::Outcome::kPermanent;
             report.kind = model::FailureKind::kConfiguration;
             report.code = plan ? "poll.configuration" : "poll.no_plan";
-            report.message =
-                plan ? plan->problem
-                     : fmt::format("{}: nothing says how to poll it: apply the fleet again, or "
-                                   "remove the target",
-                                   core.key(start.task));
+            report.message = plan
+                                 ? plan->problem
+                                 : fmt::format(
+                                       "{}: nothing says how to poll it: apply the fleet again, or "
+                                       "remove the target",
+                                       core.key(start.task));
             take_report(report);
             continue;
         }

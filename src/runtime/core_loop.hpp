@@ -35,6 +35,7 @@ struct CoreWiring {
     std::function<void(std::size_t shard, std::vector<RunOrder> orders)> dispatch;
     std::function<void(std::vector<RunCancel> cancels, std::shared_ptr<const PollPlan> plan)>
         cancel;
+    std::function<void(std::uint32_t task, const PollPlan& plan)> forgotten;
     std::function<void(const engine::TaskChange& change)> published;
 };
 

@@ -26,8 +26,8 @@ class ImageMaker {
         config::AddonLookup lookup;
         for (const auto& [name, addon] : in_.addons) lookup.emplace(name, &addon->addon());
         FleetImage image;
-        image.expansion = config::expand(in_.fleet, in_.places, lookup, in_.settings, in_.ids,
-                                         diagnostics_);
+        image.expansion =
+            config::expand(in_.fleet, in_.places, lookup, in_.settings, in_.ids, diagnostics_);
         for (std::size_t i = 0; i < image.expansion.targets.size(); ++i) {
             const config::TargetPlanInput& target = image.expansion.targets[i];
             model::TaskSpec& spec = image.expansion.tasks[i];
@@ -90,8 +90,8 @@ class ImageMaker {
         plan.labels.assign(target.labels.begin(), target.labels.end());
         plan.shard = shard_of(target.addresses.front(), in_.shards);
         plan.history = in_.settings.history_enabled;
-        plan.stale_after = std::max(kShortestStale, 2 * std::max(spec.cadence.max,
-                                                                 spec.cadence.base));
+        plan.stale_after =
+            std::max(kShortestStale, 2 * std::max(spec.cadence.max, spec.cadence.base));
         base::Duration together{};
         const auto status = add_asks(plan, target, together);
         if (!status) {
@@ -150,7 +150,7 @@ class ImageMaker {
     const ImageInputs& in_;
     document::Diagnostics& diagnostics_;
     Credentials credentials_;
-    Credentials with_community_;  // by credential and community
+    Credentials with_community_;                               // by credential and community
     std::map<std::string, std::string, std::less<>> missing_;  // credential -> why
 };
 
@@ -186,7 +186,8 @@ std::map<std::string, const T*, std::less<>> by_name(const std::vector<T>& all, 
 
 std::size_t shard_of(std::string_view host, std::size_t shards) {
     constexpr base::SipKey kShardKey{0x73686172640001ULL, 0};
-    return static_cast<std::size_t>(base::siphash24(kShardKey, host) % std::max<std::size_t>(shards, 1));
+    return static_cast<std::size_t>(base::siphash24(kShardKey, host) %
+                                    std::max<std::size_t>(shards, 1));
 }
 
 FleetImage make_image(const ImageInputs& inputs, document::Diagnostics& diagnostics) {

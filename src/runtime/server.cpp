@@ -1,0 +1,526 @@
+#include "runtime/server.hpp"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <future>
+#include <thread>
+
+#include "base/uuid.hpp"
+#include "config/check_fleet.hpp"
+#include "runtime/shard_drivers.hpp"
+#include "store/memory/memory_store.hpp"
+#include "store/sqlite/sqlite_store.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+constexpr base::Duration kHouseEvery = std::chrono::seconds(1);
+constexpr std::uint64_t kSettingsEvery = 2;   // turns of the house
+constexpr std::uint64_t kMemoriesEvery = 60;  // turns of the house
+constexpr base::Duration kCommitWait = std::chrono::seconds(30);
+constexpr base::Duration kStopWait = std::chrono::seconds(5);
+constexpr std::size_t kMaxShards = 8;
+constexpr std::string_view kSettingsName = "settings";
+
+std::pair<std::uint64_t, std::uint64_t> random_bits() {
+    std::uint64_t bits[2] = {};
+    std::size_t done = 0;
+    while (done < sizeof bits) {
+        const ssize_t got = getrandom(reinterpret_cast<char*>(bits) + done, sizeof bits - done, 0);
+        if (got > 0) done += static_cast<std::size_t>(got);
+    }
+    return {bits[0], bits[1]};
+}
+
+std::size_t shards_for(const config::Settings& settings) {
+    if (settings.io_threads > 0) return static_cast<std::size_t>(settings.io_threads);
+    // One core is left for the scheduler and the writers.
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    return std::clamp<std::size_t>(cores - 1, 1, kMaxShards);
+}
+
+observe::LogLevel log_level_of(config::LogLevel level) {
+    return static_cast<observe::LogLevel>(level);
+}
+
+}  // namespace
+
+Server::Server(net::EventLoop& loop, observe::Log& log, ServerOptions options)
+    : loop_(loop),
+      log_(log),
+      options_(std::move(options)),
+      started_at_(net::wall_now()),
+      house_timer_(loop, [this] { keep_house(); }) {}
+
+Server::~Server() { stop(); }
+
+base::Result<std::unique_ptr<Server>> Server::start(net::EventLoop& loop, observe::Log& log,
+                                                    ServerOptions options) {
+    std::unique_ptr<Server> server(new Server(loop, log, std::move(options)));
+    const auto steps = {&Server::open_store, &Server::load, &Server::load_settings,
+                        &Server::start_threads};
+    for (const auto step : steps) {
+        if (auto status = (server.get()->*step)(); !status) {
+            return std::unexpected(status.error());
+        }
+    }
+    if (server->options_.fleet_files) {
+        auto files = server->options_.fleet_files();
+        if (!files) return std::unexpected(files.error());
+        auto applied = server->apply(*files);
+        if (!applied) return std::unexpected(applied.error());
+    }
+    server->house_timer_.arm_in(kHouseEvery);
+    return server;
+}
+
+// --- start --------------------------------------------------------------------------------------
+
+base::Status Server::open_store() {
+    auto sink = [this](engine::StoreAnswer answer, const base::Error* why) {
+        if (core_) core_->answer(answer, why);
+    };
+    if (options_.data.empty()) {
+        store_ = store::open_memory_store(std::make_shared<store::MemoryDisk>(), std::move(sink));
+        return {};
+    }
+    auto directory = store::DataDirectory::open(options_.data);
+    if (!directory) return std::unexpected(directory.error());
+    directory_ = std::move(*directory);
+    auto vault =
+        store::SecretVault::open(store::KeySources::of_process(directory_->file("pollux.key")));
+    if (!vault) return std::unexpected(vault.error());
+    vault_ = std::make_unique<store::SecretVault>(std::move(*vault));
+    secrets_ = std::make_unique<SecretFiles>(directory_->file("secrets"), *vault_);
+    settings_file_ = std::make_unique<SettingsFile>(directory_->file("system.json"));
+    auto opened = store::open_sqlite_store(directory_, std::move(sink));
+    if (!opened) return std::unexpected(opened.error());
+    store_ = std::move(*opened);
+    return {};
+}
+
+base::Status Server::load() {
+    std::vector<std::string> unreadable;
+    store::LoadVisitor visitor;
+    visitor.object = [&](model::ConfigObject&& object) {
+        if (object.kind == model::ObjectKind::kSettings) {
+            settings_object_ = std::move(object);
+            return;
+        }
+        if (object.kind == model::ObjectKind::kCredential && vault_) {
+            auto opened = vault_->unseal(object.name, object.body);
+            if (!opened) {
+                unreadable.push_back(opened.error().message);
+                return;
+            }
+            object.body = opened->reveal();
+        }
+        objects_.push_back(std::move(object));
+    };
+    visitor.task = [&](model::TaskRecord&& record) {
+        std::string key = record.key;
+        records_.emplace(std::move(key), std::move(record));
+    };
+    visitor.memory = [&](store::MemoryRow&& row) {
+        memories_.emplace_back(std::move(row.key), std::move(row.bytes));
+    };
+    auto loaded = store_->load(visitor);
+    if (!loaded) return std::unexpected(loaded.error());
+    loaded_ = std::move(*loaded);
+    for (const std::string& text : unreadable) {
+        log_.error("a stored credential cannot be opened", {{"error", text}});
+    }
+    for (const std::string& text : loaded_.damage) {
+        log_.error("a stored row is damaged and was left out", {{"row", text}});
+    }
+    std::ranges::sort(objects_, [](const auto& a, const auto& b) {
+        return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
+    });
+    return {};
+}
+
+base::Status Server::load_settings() {
+    document::Diagnostics diagnostics;
+    if (settings_object_.version > 0) {
+        stored_ =
+            config::read_system_json(settings_object_.body, "stored settings", diagnostics).stored;
+    }
+    if (settings_file_) {
+        auto edited = settings_file_->edited();
+        if (!edited) return std::unexpected(edited.error());
+        if (edited->has_value()) {
+            document::Diagnostics of_file;
+            const auto read = config::read_system_json(**edited, settings_file_->path(), of_file);
+            const auto resolved =
+                config::resolve_settings(options_.environment, read.stored, of_file);
+            if (of_file.ok()) {
+                stored_ = read.stored;
+            } else {
+                log_.error("system.json was edited and is wrong: the stored settings stay",
+                           {{"error", of_file.text()}});
+            }
+        }
+    }
+    settings_ = config::resolve_settings(options_.environment, stored_, diagnostics);
+    if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("settings.invalid"));
+    for (const auto& item : diagnostics.items()) {
+        log_.warn("setting", {{"error", document::to_string(item)}});
+    }
+    log_.set_level(log_level_of(settings_.log_level));
+    return {};
+}
+
+base::Status Server::start_threads() {
+    if (settings_.history_enabled && directory_) {
+        auto history = store::History::open(directory_, history_options(settings_));
+        if (!history) return std::unexpected(history.error());
+        history_ = std::move(*history);
+    }
+    auto egress = make_egress(settings_.egress_allow, settings_.egress_deny);
+    if (!egress) return std::unexpected(egress.error());
+    const std::size_t shards = shards_for(settings_);
+    for (std::size_t i = 0; i < shards; ++i) {
+        ShardWiring wiring;
+        wiring.report = [this](std::vector<RunReport> reports) {
+            core_->deliver(std::move(reports));
+        };
+        wiring.history = history_.get();
+        shards_.push_back(std::make_unique<Shard>(i, real_drivers(*egress), std::move(wiring)));
+    }
+    CoreWiring wiring;
+    wiring.dispatch = [this](std::size_t shard, std::vector<RunOrder> orders) {
+        shards_[shard]->dispatch(std::move(orders));
+    };
+    wiring.cancel = [this](std::vector<RunCancel> cancels, std::shared_ptr<const PollPlan> plan) {
+        if (plan) {
+            shards_[plan->shard]->cancel(std::move(cancels));
+            return;
+        }
+        for (const auto& shard : shards_) shard->cancel(cancels);
+    };
+    wiring.forgotten = [this](std::uint32_t task, const PollPlan& plan) {
+        shards_[plan.shard]->forget(task);
+    };
+    core_ = std::make_unique<CoreLoop>(*store_, log_, std::move(wiring), shards,
+                                       static_cast<std::size_t>(settings_.metrics_target_limit));
+
+    auto fleet = config::from_objects(objects_);
+    if (!fleet) return std::unexpected(fleet.error());
+    auto image = image_of(*fleet, {}, objects_, settings_, nullptr);
+    if (!image) return std::unexpected(image.error());
+    for (const auto& shard : shards_) {
+        shard->recall(memories_);
+        shard->start();
+    }
+    memories_ = {};
+    core_->start(loaded_.epoch, loaded_.first_change, *image->settings);
+    image_ = std::move(*image);
+    restore_tasks();
+    return {};
+}
+
+// What the store remembers of a task joins its specification; tasks that went while nobody ran are
+// forgotten, new ones start as new.
+void Server::restore_tasks() {
+    auto restored = std::make_shared<std::vector<schedule::RestoredTask>>();
+    auto fresh = std::make_shared<std::vector<model::TaskSpec>>();
+    for (const model::TaskSpec& spec : image_.expansion.tasks) {
+        const auto record = records_.find(spec.key);
+        if (record == records_.end()) {
+            fresh->push_back(spec);
+        } else {
+            restored->push_back({spec, std::move(record->second)});
+            records_.erase(record);
+        }
+    }
+    if (!records_.empty()) {
+        auto batch = std::make_shared<engine::WriteBatch>();
+        for (const auto& [key, record] : records_) batch->removed.push_back(key);
+        [[maybe_unused]] const auto status = store_->submit(std::move(batch));
+    }
+    records_.clear();
+    CoreEdit edit;
+    edit.devices = image_.expansion.devices;
+    edit.restored = std::move(restored);
+    edit.upserted = std::move(fresh);
+    for (const auto& [key, plan] : image_.plans) edit.plans.push_back(plan);
+    std::promise<void> taken;
+    core_->edit(std::move(edit), [&taken](std::vector<base::Error>) { taken.set_value(); });
+    taken.get_future().wait();
+}
+
+void Server::stop() {
+    if (std::exchange(stopped_, true)) return;
+    house_timer_.cancel();
+    options_.manager.stopping();
+    if (core_) core_->stop(kStopWait);
+    save_memories(true);
+    for (const auto& shard : shards_) shard->stop();
+    if (history_) history_->close();
+    if (store_) {
+        if (auto closed = store_->close(); !closed) {
+            log_.error("the store did not close cleanly", {{"error", closed.error().message}});
+        }
+    }
+}
+
+// --- fleet --------------------------------------------------------------------------------------
+
+base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const config::Places& places,
+                                          std::span<const model::ConfigObject> objects,
+                                          const config::Settings& settings,
+                                          std::vector<document::Diagnostic>* warnings) {
+    document::Diagnostics diagnostics;
+    const ImageInputs inputs{.fleet = fleet,
+                             .places = places,
+                             .addons = options_.addons,
+                             .settings = settings,
+                             .ids = config::target_ids(objects),
+                             .secrets = secret_source(options_.environment, secrets_.get()),
+                             .shards = shards_.size()};
+    FleetImage image = make_image(inputs, diagnostics);
+    // At the start, what was stored must not keep the rest from being polled.
+    if (!diagnostics.ok() && warnings != nullptr) {
+        return std::unexpected(diagnostics.as_error("fleet.invalid"));
+    }
+    for (const auto& item : diagnostics.items()) {
+        log_.warn("fleet", {{"error", document::to_string(item)}});
+        if (warnings != nullptr) warnings->push_back(item);
+    }
+    return image;
+}
+
+base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& files, bool adopt) {
+    document::Diagnostics diagnostics;
+    const config::LoadedFleet loaded = config::read_fleet(files, diagnostics);
+    if (diagnostics.ok()) config::check_fleet(loaded.fleet, loaded.places, diagnostics);
+    if (!diagnostics.ok()) {
+        return std::unexpected(
+            base::Error{"fleet.invalid", base::ErrorClass::kConfig, diagnostics.text()});
+    }
+    const auto wanted = config::to_objects(loaded.fleet);
+    const config::FleetDiff changes = config::diff(objects_, wanted, {.adopt = adopt});
+    if (!changes.conflicts.empty()) {
+        return base::config_error("fleet.conflict", changes.conflicts.front().message);
+    }
+    ApplyReport report;
+    report.difference = config::describe(changes);
+    report.added = changes.additions.size();
+    report.changed = changes.changes.size();
+    report.removed = changes.removals.size();
+    for (const auto& item : diagnostics.items()) report.warnings.push_back(item);
+    if (changes.empty()) return report;
+
+    const config::ObjectEdits edits = config::make_edits(changes, net::wall_now(), random_bits);
+    std::vector<model::ConfigObject> next = config::apply(objects_, edits);
+    const auto fleet = config::from_objects(next);
+    if (!fleet) return std::unexpected(fleet.error());
+    auto image = image_of(*fleet, loaded.places, next, settings_, &report.warnings);
+    if (!image) return std::unexpected(image.error());
+    if (auto status = commit(edits, "fleet files"); !status) {
+        return std::unexpected(status.error());
+    }
+    objects_ = std::move(next);
+    take_image(std::move(*image));
+    log_.info("fleet applied", {{"added", std::to_string(report.added)},
+                                {"changed", std::to_string(report.changed)},
+                                {"removed", std::to_string(report.removed)},
+                                {"tasks", std::to_string(image_.expansion.tasks.size())}});
+    return report;
+}
+
+base::Result<model::ConfigObject> Server::sealed(model::ConfigObject object) const {
+    if (object.kind != model::ObjectKind::kCredential || !vault_) return object;
+    auto body = vault_->seal(object.name, base::Secret(std::move(object.body)));
+    if (!body) return std::unexpected(body.error());
+    object.body = std::move(*body);
+    return object;
+}
+
+base::Status Server::commit(config::ObjectEdits edits, const std::string& note) {
+    store::ObjectBatch batch;
+    batch.note = note;
+    for (const model::ConfigObject& object : edits.removals) {
+        batch.removals.push_back({object.kind, object.id, object.version});
+    }
+    for (model::ConfigObject& object : edits.upserts) {
+        const std::uint64_t before = object.version - 1;
+        auto closed = sealed(std::move(object));
+        if (!closed) return std::unexpected(closed.error());
+        batch.writes.push_back({std::move(*closed), before});
+    }
+    auto answer = std::make_shared<std::promise<base::Result<store::ObjectCommit>>>();
+    auto future = answer->get_future();
+    auto accepted = store_->submit(std::move(batch),
+                                   [answer](auto result) { answer->set_value(std::move(result)); });
+    if (!accepted) return accepted;
+    if (future.wait_for(kCommitWait) != std::future_status::ready) {
+        return base::make_error(base::ErrorClass::kTransient, "store.slow",
+                                "the store did not answer within 30 s: look at the disk, then "
+                                "try again");
+    }
+    auto result = future.get();
+    if (!result) return std::unexpected(result.error());
+    return {};
+}
+
+void Server::take_image(FleetImage next) {
+    CoreEdit edit = difference(image_, next);
+    core_->edit(std::move(edit), [](std::vector<base::Error>) {});
+    image_ = std::move(next);
+}
+
+base::Status Server::reload() {
+    options_.manager.reloading();
+    base::Status status;
+    if (options_.fleet_files) {
+        auto files = options_.fleet_files();
+        if (!files) {
+            status = std::unexpected(files.error());
+        } else if (auto applied = apply(*files); !applied) {
+            status = std::unexpected(applied.error());
+        }
+    }
+    look_at_settings_file();
+    ++(status ? reloads_ok_ : reloads_failed_);
+    if (status) {
+        last_reload_ = net::wall_now();
+        log_.info("reloaded");
+    } else {
+        log_.error("reload failed: the old state stays", {{"error", status.error().message}});
+    }
+    options_.manager.ready(fmt::format("{} tasks", image_.expansion.tasks.size()));
+    return status;
+}
+
+// --- settings -----------------------------------------------------------------------------------
+
+base::Status Server::change_settings(config::StoredSettings wanted, const std::string& note) {
+    document::Diagnostics diagnostics;
+    config::Settings next = config::resolve_settings(options_.environment, wanted, diagnostics);
+    if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("settings.invalid"));
+    const auto fleet = config::from_objects(objects_);
+    if (!fleet) return std::unexpected(fleet.error());
+    std::vector<document::Diagnostic> warnings;
+    auto image = image_of(*fleet, {}, objects_, next, &warnings);
+    if (!image) return std::unexpected(image.error());
+
+    const std::string text = config::write_system_json(wanted);
+    model::ConfigObject object = settings_object_;
+    object.kind = model::ObjectKind::kSettings;
+    object.name = kSettingsName;
+    object.origin = model::Origin::kApi;
+    object.body = text;
+    object.changed_at = net::wall_now();
+    if (object.id.empty()) {
+        const auto [high, low] = random_bits();
+        object.id = base::make_uuid7(net::wall_now(), high, low);
+    }
+    ++object.version;
+    if (auto status = commit({{object}, {}}, note); !status) return status;
+    for (const auto& change : config::changes(stored_, wanted)) {
+        log_.info("setting changed", {{"setting", change.name},
+                                      {"from", change.before},
+                                      {"to", change.after},
+                                      {"by", note}});
+    }
+    settings_object_ = std::move(object);
+    stored_ = std::move(wanted);
+    settings_ = std::move(next);
+    log_.set_level(log_level_of(settings_.log_level));
+    core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
+    take_image(std::move(*image));
+    if (settings_file_) {
+        if (auto status = settings_file_->write(text); !status) {
+            log_.warn("system.json could not be written: the store has the new settings",
+                      {{"error", status.error().message}});
+        }
+    }
+    return {};
+}
+
+void Server::look_at_settings_file() {
+    if (!settings_file_) return;
+    auto edited = settings_file_->edited();
+    if (!edited) {
+        log_.error("system.json cannot be read: the settings stay",
+                   {{"error", edited.error().message}});
+        return;
+    }
+    if (!edited->has_value()) return;
+    document::Diagnostics diagnostics;
+    auto read = config::read_system_json(**edited, settings_file_->path(), diagnostics);
+    base::Status status;
+    if (!diagnostics.ok()) {
+        status = std::unexpected(diagnostics.as_error("settings.invalid"));
+    } else if (read.stored == stored_) {
+        return;
+    } else {
+        status = change_settings(std::move(read.stored), "system.json edited by hand");
+    }
+    ++(status ? reloads_ok_ : reloads_failed_);
+    if (!status) {
+        log_.error("system.json was edited and is wrong: the old settings stay",
+                   {{"error", status.error().message}});
+    }
+}
+
+// --- house --------------------------------------------------------------------------------------
+
+void Server::keep_house() {
+    ++house_turn_;
+    if (house_turn_ % kSettingsEvery == 0) look_at_settings_file();
+    if (house_turn_ % kMemoriesEvery == 0) save_memories(false);
+    // The watchdog is fed by the core itself: a core that hangs must not look alive.
+    if (!core_answers_) {
+        log_.error("the core does not answer", {{"turns", std::to_string(core_->turns())}});
+    }
+    core_answers_ = false;
+    ask([](const CoreLoop::View&) { return std::string(); },
+        [this](std::string) {
+            core_answers_ = true;
+            options_.manager.feed_watchdog();
+        });
+    house_timer_.arm_in(kHouseEvery);
+}
+
+void Server::save_memories(bool wait) {
+    for (const auto& shard : shards_) {
+        auto saved = std::make_shared<std::promise<void>>();
+        auto future = saved->get_future();
+        shard->collect_memories([this, saved](auto memories) {
+            store::MemoryBatch batch;
+            for (auto& [key, bytes] : memories) {
+                batch.rows.push_back({std::move(key), std::move(bytes)});
+            }
+            if (!batch.rows.empty()) {
+                [[maybe_unused]] const auto status = store_->submit(std::move(batch), {});
+            }
+            saved->set_value();
+        });
+        if (wait) future.wait_for(kStopWait);
+    }
+}
+
+void Server::ask(std::move_only_function<std::string(const CoreLoop::View&)> question,
+                 std::move_only_function<void(std::string)> done) {
+    core_->ask([this, question = std::move(question),
+                done = std::move(done)](const CoreLoop::View& view) mutable {
+        std::string text = question(view);
+        loop_.post(
+            [text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
+    });
+}
+
+void Server::operate(schedule::OperatorAction action,
+                     std::move_only_function<void(base::Status)> done) {
+    core_->operate(std::move(action), [this, done = std::move(done)](base::Status status) mutable {
+        loop_.post([status = std::move(status), done = std::move(done)]() mutable {
+            done(std::move(status));
+        });
+    });
+}
+
+}  // namespace pollux::runtime

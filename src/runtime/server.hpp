@@ -1,0 +1,133 @@
+// The running whole: store, history, core, shards, settings and fleet, wired together. Owned by the
+// main thread, on whose loop it keeps house; everything public is called from that thread.
+//
+// What people change goes one way: checked against everything, committed to the store, then given
+// to the core. What is refused changes nothing.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "config/fleet_reader.hpp"
+#include "config/objects.hpp"
+#include "config/settings_resolve.hpp"
+#include "net/event_loop.hpp"
+#include "observe/log.hpp"
+#include "runtime/core_loop.hpp"
+#include "runtime/fleet_image.hpp"
+#include "runtime/secret_files.hpp"
+#include "runtime/service_manager.hpp"
+#include "runtime/settings_file.hpp"
+#include "runtime/shard.hpp"
+#include "store/data_directory.hpp"
+#include "store/history/history.hpp"
+#include "store/secret_vault.hpp"
+#include "store/store.hpp"
+
+namespace pollux::runtime {
+
+struct ServerOptions {
+    std::string data;  // folder of everything durable; empty: in memory, forgotten at the end
+    config::Environment environment;
+    AddonSet addons;
+    // The fleet files, read again at every reload; empty: the fleet is what is stored.
+    std::function<base::Result<std::vector<config::FileText>>()> fleet_files;
+    ServiceManager manager{"", std::nullopt};
+    std::string version;
+};
+
+struct ApplyReport {
+    std::string difference;  // for people
+    std::size_t added = 0;
+    std::size_t changed = 0;
+    std::size_t removed = 0;
+    std::vector<document::Diagnostic> warnings;
+};
+
+class Server {
+  public:
+    // Opens everything, restores what was, takes in the fleet files, and starts polling. Blocks.
+    static base::Result<std::unique_ptr<Server>> start(net::EventLoop& loop, observe::Log& log,
+                                                       ServerOptions options);
+    ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    // Lets runs under way end, writes everything down, ends the threads. Blocks a few seconds.
+    void stop();
+
+    // Takes in a fleet from files: all of it, or nothing with the reasons.
+    base::Result<ApplyReport> apply(const std::vector<config::FileText>& files, bool adopt = false);
+    // Reads the fleet files and system.json again.
+    base::Status reload();
+    // Changes settings; `note` says where it came from and is kept with the version.
+    base::Status change_settings(config::StoredSettings wanted, const std::string& note);
+    void operate(schedule::OperatorAction action, std::move_only_function<void(base::Status)> done);
+
+    // Answers come from the loop, in a later turn.
+    void metrics(std::move_only_function<void(std::string)> done);
+    void device_metrics(std::move_only_function<void(std::string)> done);
+    // `question` runs on the core's thread; what it returns is handed to `done` on the loop's.
+    void ask(std::move_only_function<std::string(const CoreLoop::View&)> question,
+             std::move_only_function<void(std::string)> done);
+
+    const config::Settings& settings() const { return settings_; }
+    const config::StoredSettings& stored_settings() const { return stored_; }
+    const std::vector<model::ConfigObject>& objects() const { return objects_; }
+    const FleetImage& image() const { return image_; }
+    store::Store& store() { return *store_; }
+    store::History* history() { return history_.get(); }
+    base::WallTime started_at() const { return started_at_; }
+
+  private:
+    Server(net::EventLoop& loop, observe::Log& log, ServerOptions options);
+    base::Status open_store();
+    base::Status load();
+    base::Status load_settings();
+    base::Status start_threads();
+    void restore_tasks();
+    base::Result<FleetImage> image_of(const config::Fleet& fleet, const config::Places& places,
+                                      std::span<const model::ConfigObject> objects,
+                                      const config::Settings& settings,
+                                      std::vector<document::Diagnostic>* warnings);
+    base::Status commit(config::ObjectEdits edits, const std::string& note);
+    base::Result<model::ConfigObject> sealed(model::ConfigObject object) const;
+    void take_image(FleetImage next);
+    void keep_house();
+    void look_at_settings_file();
+    void save_memories(bool wait);
+    void write_own_metrics(const std::vector<ShardCounts>& shards, std::string& out) const;
+
+    net::EventLoop& loop_;
+    observe::Log& log_;
+    ServerOptions options_;
+    base::WallTime started_at_;
+    std::shared_ptr<const store::DataDirectory> directory_;
+    std::unique_ptr<store::SecretVault> vault_;
+    std::unique_ptr<SecretFiles> secrets_;
+    std::unique_ptr<SettingsFile> settings_file_;
+    std::unique_ptr<store::Store> store_;
+    std::unique_ptr<store::History> history_;
+    store::LoadedState loaded_;
+    std::vector<model::ConfigObject> objects_;  // credentials opened; sorted by kind and name
+    model::ConfigObject settings_object_;       // version 0: never stored
+    std::map<std::string, model::TaskRecord, std::less<>> records_;  // of the start only
+    std::vector<std::pair<std::string, std::string>> memories_;      // of the start only
+    config::StoredSettings stored_;
+    config::Settings settings_;
+    FleetImage image_;
+    std::vector<std::unique_ptr<Shard>> shards_;
+    std::unique_ptr<CoreLoop> core_;
+    net::Timer house_timer_;
+    std::uint64_t house_turn_ = 0;
+    std::uint64_t reloads_ok_ = 0;
+    std::uint64_t reloads_failed_ = 0;
+    base::WallTime last_reload_;
+    bool core_answers_ = true;
+    bool stopped_ = false;
+};
+
+}  // namespace pollux::runtime

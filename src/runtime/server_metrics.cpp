@@ -1,0 +1,162 @@
+// The two pages of metrics: about Pollux itself, and the polled values of devices.
+#include <memory>
+
+#include "observe/metric_writer.hpp"
+#include "runtime/core_metrics.hpp"
+#include "runtime/process_stats.hpp"
+#include "runtime/server.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+using observe::MetricId;
+using observe::MetricWriter;
+
+// Parts of a page come from several threads; the last one finishes it.
+struct Gathering {
+    std::string core;
+    std::vector<ShardCounts> shards;
+    DevicePage devices;
+    std::size_t missing = 0;
+    std::move_only_function<void(std::string)> done;
+};
+
+void plain(MetricWriter& writer, MetricId id, double value) {
+    writer.family(id);
+    writer.sample({}, value);
+}
+
+template <class Value>
+void per_protocol(MetricWriter& writer, MetricId id, const ShardCounts& counts, Value&& value) {
+    writer.family(id);
+    for (const auto& [protocol, one] : counts.protocols) value(protocol, one);
+}
+
+void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards) {
+    ShardCounts all;
+    for (const ShardCounts& shard : shards) {
+        all.snmp_pdus += shard.snmp_pdus;
+        for (const auto& [protocol, one] : shard.protocols) {
+            ProtocolCounts& sum = all.protocols[protocol];
+            for (const auto& [code, count] : one.ended) sum.ended[code] += count;
+            sum.in_flight += one.in_flight;
+            sum.bytes_in += one.bytes_in;
+            sum.bytes_out += one.bytes_out;
+        }
+    }
+    per_protocol(writer, MetricId::kDriverAsks, all, [&](const auto& protocol, const auto& one) {
+        for (const auto& [code, count] : one.ended) {
+            writer.sample({protocol, code}, static_cast<double>(count));
+        }
+    });
+    per_protocol(writer, MetricId::kDriverInFlight, all,
+                 [&](const auto& protocol, const auto& one) {
+                     writer.sample({protocol}, static_cast<double>(one.in_flight));
+                 });
+    per_protocol(writer, MetricId::kDriverBytes, all, [&](const auto& protocol, const auto& one) {
+        writer.sample({protocol, "in"}, static_cast<double>(one.bytes_in));
+        writer.sample({protocol, "out"}, static_cast<double>(one.bytes_out));
+    });
+    plain(writer, MetricId::kDriverPdus, static_cast<double>(all.snmp_pdus));
+    writer.family(MetricId::kLoopLongestTurn);
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+        writer.sample({"shard-" + std::to_string(i)}, base::to_seconds(shards[i].longest_turn));
+    }
+}
+
+void write_store(MetricWriter& writer, const store::StoreStats& stats) {
+    plain(writer, MetricId::kStoreCommits, static_cast<double>(stats.commits));
+    plain(writer, MetricId::kStoreFailures, static_cast<double>(stats.failures));
+    plain(writer, MetricId::kStoreRows, static_cast<double>(stats.rows));
+    plain(writer, MetricId::kStoreQueue, static_cast<double>(stats.queue_depth));
+    plain(writer, MetricId::kStoreReads, static_cast<double>(stats.reads));
+    std::array<double, store::kCommitBucketsMs.size()> bounds{};
+    for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] = store::kCommitBucketsMs[i] / 1e3;
+    writer.family(MetricId::kStoreCommitSeconds);
+    writer.histogram({}, bounds, stats.latency_counts, stats.latency_sum_s);
+}
+
+}  // namespace
+
+void Server::write_own_metrics(const std::vector<ShardCounts>& shards, std::string& out) const {
+    MetricWriter writer(out);
+    write_drivers(writer, shards);
+    const store::StoreStats store = store_->stats();
+    write_store(writer, store);
+    writer.family(MetricId::kStoreBytes);
+    writer.sample({"state"}, static_cast<double>(store.bytes_on_disk));
+    if (history_) {
+        const store::HistoryStats history = history_->stats();
+        writer.sample({"history"}, static_cast<double>(history.bytes_on_disk));
+        plain(writer, MetricId::kHistorySamples, static_cast<double>(history.samples_accepted));
+        plain(writer, MetricId::kHistoryDropped,
+              static_cast<double>(history.samples_dropped + history.samples_lost));
+        plain(writer, MetricId::kHistorySeries, static_cast<double>(history.series));
+        plain(writer, MetricId::kHistoryBytes, static_cast<double>(history.block_bytes_written));
+    }
+    writer.family(MetricId::kLogLines);
+    for (const auto level : {observe::LogLevel::kDebug, observe::LogLevel::kInfo,
+                             observe::LogLevel::kWarn, observe::LogLevel::kError}) {
+        writer.sample({observe::to_string(level)}, static_cast<double>(log_.lines(level)));
+    }
+    writer.family(MetricId::kConfigReloads);
+    writer.sample({"ok"}, static_cast<double>(reloads_ok_));
+    writer.sample({"failed"}, static_cast<double>(reloads_failed_));
+    if (last_reload_.us > 0) {
+        plain(writer, MetricId::kConfigLastReload, static_cast<double>(last_reload_.us) / 1e6);
+    }
+    writer.family(MetricId::kBuildInfo);
+    writer.sample({options_.version}, 1);
+    const ProcessStats process = process_stats();
+    plain(writer, MetricId::kProcessCpu, process.cpu_seconds);
+    plain(writer, MetricId::kProcessMemory, static_cast<double>(process.resident_bytes));
+    plain(writer, MetricId::kProcessOpenFds, static_cast<double>(process.open_fds));
+    plain(writer, MetricId::kProcessStart, static_cast<double>(started_at_.us) / 1e6);
+}
+
+void Server::metrics(std::move_only_function<void(std::string)> done) {
+    auto gathering = std::make_shared<Gathering>();
+    gathering->missing = shards_.size() + 1;
+    gathering->shards.resize(shards_.size());
+    gathering->done = std::move(done);
+    const auto arrived = [this, gathering] {
+        if (--gathering->missing > 0) return;
+        std::string page = std::move(gathering->core);
+        write_own_metrics(gathering->shards, page);
+        gathering->done(std::move(page));
+    };
+    ask(
+        [](const CoreLoop::View& view) {
+            std::string text;
+            write_core_metrics(view, text);
+            return text;
+        },
+        [gathering, arrived](std::string text) {
+            gathering->core = std::move(text);
+            arrived();
+        });
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        shards_[i]->collect_counts([this, i, gathering, arrived](ShardCounts counts) {
+            loop_.post([i, gathering, arrived, counts = std::move(counts)]() mutable {
+                gathering->shards[i] = std::move(counts);
+                arrived();
+            });
+        });
+    }
+}
+
+void Server::device_metrics(std::move_only_function<void(std::string)> done) {
+    auto gathering = std::make_shared<Gathering>();
+    gathering->missing = shards_.size();
+    gathering->done = std::move(done);
+    for (const auto& shard : shards_) {
+        shard->collect_devices([this, gathering](DevicePage page) {
+            loop_.post([gathering, page = std::move(page)]() mutable {
+                gathering->devices.merge(std::move(page));
+                if (--gathering->missing == 0) gathering->done(gathering->devices.text());
+            });
+        });
+    }
+}
+
+}  // namespace pollux::runtime
