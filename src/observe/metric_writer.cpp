@@ -20,6 +20,8 @@ void append_help(std::string& out, std::string_view help) {
     }
 }
 
+}  // namespace
+
 void append_label_value(std::string& out, std::string_view value) {
     for (const char c : value) {
         if (c == '\\') {
@@ -33,8 +35,6 @@ void append_label_value(std::string& out, std::string_view value) {
         }
     }
 }
-
-}  // namespace
 
 void append_number(std::string& out, double value) {
     if (std::isnan(value)) {

@@ -49,6 +49,9 @@ class MetricWriter {
 // The shortest text that reads back as the same number; "NaN", "+Inf", "-Inf".
 void append_number(std::string& out, double value);
 
+// With the escapes of the format; the quotes are the caller's.
+void append_label_value(std::string& out, std::string_view value);
+
 // A valid metric name made from parts: other characters become '_'.
 std::string metric_name(std::string_view prefix, std::string_view name, std::string_view unit);
 

@@ -83,7 +83,10 @@ class Shard {
         RunOrder order;
         base::BootTime started;
         std::vector<model::Reply> replies;
-        std::uint64_t id = 0;  // of the ask under way
+        std::shared_ptr<const model::Ask> ask;  // under way
+        std::uint64_t id = 0;                   // of the ask under way
+        std::size_t address = 0;
+        bool cancelled = false;
     };
     struct TaskState {
         std::uint32_t generation = 0;
@@ -91,15 +94,14 @@ class Shard {
         derive::TargetMemory memory;
         std::vector<std::int64_t> series;  // ids in history, by slot of the memory
         base::BootTime answered = base::BootTime::min();
-        bool changed = false;  // since the memories were collected
+        std::size_t address = 0;  // of the device's: the next after one that did not answer
+        bool changed = false;     // since the memories were collected
     };
 
     void begin(RunOrder order);
     void ask_next(std::uint32_t index);
     void on_reply(std::uint32_t index, model::Reply reply);
     void finish(std::uint32_t index);
-    void read_answer(const ActiveRun& run, RunReport& report);
-    void describe_failure(const model::PollFailure& failure, RunReport& report) const;
     void keep_samples(TaskState& state, const model::Observation& observation, base::WallTime at);
     TaskState& state_of(const RunOrder& order);
     void count(const model::Ask& ask, const model::Reply& reply);
@@ -117,7 +119,7 @@ class Shard {
     // Only on the shard's thread.
     std::vector<ActiveRun> runs_;
     std::vector<std::uint32_t> free_runs_;
-    std::map<std::pair<model::RunId, std::uint32_t>, std::uint32_t> by_run_;
+    std::map<model::RunId, std::uint32_t> by_run_;    // for cancels
     std::vector<std::unique_ptr<TaskState>> states_;  // by index of the task
     std::map<std::string, std::string, std::less<>> recalled_;
     std::vector<RunReport> reports_;

@@ -1,0 +1,127 @@
+#include "runtime/poll_reading.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "derive/derive.hpp"
+#include "model/failure.hpp"
+#include "observe/metric_writer.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+constexpr std::array<std::string_view, 4> kValueLabels = {"target", "device", "addon", "row"};
+
+bool is_charted(const model::MetricDef& metric) { return metric.type != model::MetricType::kText; }
+
+store::SeriesType series_type(model::MetricType type) {
+    switch (type) {
+        case model::MetricType::kCounter: return store::SeriesType::kRate;
+        case model::MetricType::kState: return store::SeriesType::kState;
+        default: return store::SeriesType::kGauge;
+    }
+}
+
+void add_line(DevicePage& page, const std::string& name, std::string_view help,
+              std::span<const std::string_view> labels, double value) {
+    DevicePage::Family& family = page.family(name, "gauge", help);
+    family.lines += name;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (labels[i].empty()) continue;
+        family.lines += i == 0 ? '{' : ',';
+        family.lines += kValueLabels[i];
+        family.lines += "=\"";
+        observe::append_label_value(family.lines, labels[i]);
+        family.lines += '"';
+    }
+    family.lines += "} ";
+    observe::append_number(family.lines, value);
+    family.lines += '\n';
+}
+
+}  // namespace
+
+PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& replies,
+                      derive::TargetMemory& memory, base::Instant now, extract::Trace* trace) {
+    PollReading reading;
+    std::vector<const model::Reply*> given;
+    given.reserve(replies.size());
+    for (const model::Reply& reply : replies) given.push_back(&reply);
+    if (const auto* failure = plan.addon->failure(plan.group, given)) {
+        reading.failure = *failure;
+        const base::ErrorClass cause = model::classify({.kind = failure->kind,
+                                                        .http_status = failure->http_status,
+                                                        .message = failure->message});
+        reading.outcome = failure->kind == model::FailureKind::kCancelled
+                              ? model::Outcome::kInterrupted
+                          : model::is_retryable(cause) ? model::Outcome::kTransient
+                                                       : model::Outcome::kPermanent;
+        return reading;
+    }
+    reading.readings = plan.addon->read(plan.group, given, now.wall, trace);
+    reading.observation = derive::derive(plan.addon->addon(), reading.readings, now, memory);
+    if (reading.readings.missing > 0) reading.outcome = model::Outcome::kDegraded;
+    return reading;
+}
+
+void describe(PollReading& reading, RunReport& report) {
+    report.outcome = reading.outcome;
+    if (!model::is_success(reading.outcome)) {
+        report.kind = reading.failure.kind;
+        report.code = std::move(reading.failure.code);
+        report.message = std::move(reading.failure.message);
+        report.retry_after = reading.failure.retry_after;
+        return;
+    }
+    report.has_digest = reading.observation.has_digest;
+    report.digest = reading.observation.digest;
+    report.problems = reading.readings.missing + reading.observation.dropped;
+}
+
+void add_values(DevicePage& page, const PollPlan& plan, const derive::TargetMemory& memory,
+                base::BootTime answered, base::BootTime now) {
+    const std::array<std::string_view, 3> target = {plan.key, plan.device, plan.class_name};
+    add_line(page, "pollux_device_age_seconds", "Age of the values of a target.", target,
+             base::to_seconds(now - answered));
+    const auto& metrics = plan.addon->addon().metrics;
+    for (std::uint32_t slot = 0; slot < memory.size(); ++slot) {
+        if (!memory.alive(slot)) continue;
+        const derive::SeriesName series = memory.series(slot);
+        const model::MetricDef& metric = metrics[series.metric];
+        const std::optional<double> value = memory.latest(slot);
+        if (!value || !is_charted(metric)) continue;
+        if (now - memory.latest_at(slot) > plan.stale_after) continue;
+        const bool rate = metric.type == model::MetricType::kCounter;
+        const std::string name = observe::metric_name(
+            "pollux_device", metric.name,
+            rate ? (metric.unit.empty() ? "per_second" : metric.unit + "_per_second")
+                 : metric.unit);
+        const std::array<std::string_view, 4> labels = {plan.key, plan.device, plan.class_name,
+                                                        series.row};
+        add_line(page, name, metric.help.empty() ? metric.name : metric.help, labels, *value);
+    }
+}
+
+void define_series(const PollPlan& plan, const derive::TargetMemory& memory,
+                   store::History& history, std::vector<std::int64_t>& ids,
+                   store::SampleBatch& batch) {
+    const auto& metrics = plan.addon->addon().metrics;
+    while (ids.size() < memory.size()) {
+        const auto slot = static_cast<std::uint32_t>(ids.size());
+        const derive::SeriesName series = memory.series(slot);
+        const model::MetricDef& metric = metrics[series.metric];
+        store::SeriesDefinition definition;
+        definition.target_id = plan.target_id;
+        definition.target_key = plan.key;
+        definition.metric = metric.name;
+        definition.row = std::string(series.row);
+        definition.unit = metric.unit;
+        definition.type = series_type(metric.type);
+        definition.id = history.series_id(definition);
+        ids.push_back(definition.id);
+        batch.definitions.push_back(std::move(definition));
+    }
+}
+
+}  // namespace pollux::runtime

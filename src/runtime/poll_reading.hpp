@@ -1,0 +1,42 @@
+// From the replies of a poll to what they mean: the part of a poll that needs no network. Used by
+// the shards, by `pollux poll` and by the cases of addons.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/time.hpp"
+#include "derive/target_memory.hpp"
+#include "extract/compiled_addon.hpp"
+#include "model/reading.hpp"
+#include "model/reply.hpp"
+#include "runtime/device_page.hpp"
+#include "runtime/run_order.hpp"
+#include "store/history/history.hpp"
+
+namespace pollux::runtime {
+
+struct PollReading {
+    model::Outcome outcome = model::Outcome::kOk;
+    model::PollFailure failure;  // of a poll that failed
+    model::Readings readings;
+    model::Observation observation;
+};
+
+// Takes the replies as far as they came. A poll without failure that lacks a part is degraded.
+PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& replies,
+                      derive::TargetMemory& memory, base::Instant now,
+                      extract::Trace* trace = nullptr);
+
+void describe(PollReading& reading, RunReport& report);
+
+// The lines of a target on the page of devices: its values and their age.
+void add_values(DevicePage& page, const PollPlan& plan, const derive::TargetMemory& memory,
+                base::BootTime answered, base::BootTime now);
+
+// Gives every series of the memory that has none an id in history; `ids` is by slot.
+void define_series(const PollPlan& plan, const derive::TargetMemory& memory,
+                   store::History& history, std::vector<std::int64_t>& ids,
+                   store::SampleBatch& batch);
+
+}  // namespace pollux::runtime

@@ -1,0 +1,278 @@
+#include "runtime/shard.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "base/check.hpp"
+#include "derive/derive.hpp"
+#include "extract/compiled_addon.hpp"
+#include "runtime/poll_reading.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+// Drivers give up this much before the engine does, so that their reason is heard.
+constexpr base::Duration kBeforeDeadline = std::chrono::milliseconds(500);
+
+const char* protocol_of(const model::Ask& ask) {
+    return std::holds_alternative<model::HttpAsk>(ask.request) ? "http" : "snmp";
+}
+
+// Whether another address of the device is worth a try.
+bool is_unreachable(model::FailureKind kind) {
+    return kind == model::FailureKind::kConnection || kind == model::FailureKind::kTimeout ||
+           kind == model::FailureKind::kDns;
+}
+
+}  // namespace
+
+Shard::Shard(std::size_t number, MakeDrivers make_drivers, ShardWiring wiring)
+    : number_(number),
+      make_drivers_(std::move(make_drivers)),
+      wiring_(std::move(wiring)),
+      loop_(net::EventLoop::create().value()) {}
+
+Shard::~Shard() { stop(); }
+
+void Shard::start() {
+    flush_timer_ = std::make_unique<net::Timer>(*loop_, [this] { flush(); });
+    drivers_ = make_drivers_(*loop_);
+    thread_ = std::thread([this] {
+        pthread_setname_np(pthread_self(), fmt::format("pollux-io-{}", number_).c_str());
+        loop_->run();
+    });
+}
+
+void Shard::stop() {
+    loop_->stop();
+    if (thread_.joinable()) thread_.join();
+    drivers_.reset();
+    flush_timer_.reset();
+}
+
+void Shard::dispatch(std::vector<RunOrder> orders) {
+    loop_->post([this, orders = std::move(orders)]() mutable {
+        turns_.fetch_add(1, std::memory_order_relaxed);
+        for (RunOrder& order : orders) begin(std::move(order));
+    });
+}
+
+void Shard::cancel(std::vector<RunCancel> cancels) {
+    loop_->post([this, cancels = std::move(cancels)] {
+        for (const RunCancel& cancel : cancels) {
+            const auto found = by_run_.find(cancel.run);
+            if (found == by_run_.end()) continue;
+            ActiveRun& run = runs_[found->second];
+            run.cancelled = true;
+            drivers_->of(*run.ask).cancel(run.id);
+        }
+    });
+}
+
+void Shard::forget(std::uint32_t task) {
+    loop_->post([this, task] {
+        if (task < states_.size()) states_[task].reset();
+    });
+}
+
+void Shard::recall(std::vector<std::pair<std::string, std::string>> memories) {
+    loop_->post([this, memories = std::move(memories)]() mutable {
+        for (auto& [key, bytes] : memories) recalled_[std::move(key)] = std::move(bytes);
+    });
+}
+
+void Shard::collect_memories(
+    std::move_only_function<void(std::vector<std::pair<std::string, std::string>>)> done) {
+    loop_->post([this, done = std::move(done)]() mutable {
+        std::vector<std::pair<std::string, std::string>> memories;
+        for (const auto& state : states_) {
+            if (!state || !state->changed) continue;
+            base::ByteWriter bytes;
+            state->memory.encode(bytes);
+            memories.emplace_back(state->plan->key, bytes.take());
+            state->changed = false;
+        }
+        done(std::move(memories));
+    });
+}
+
+void Shard::collect_devices(std::move_only_function<void(DevicePage)> done) {
+    loop_->post([this, done = std::move(done)]() mutable {
+        DevicePage page;
+        const base::BootTime now = net::boot_now();
+        for (const auto& state : states_) {
+            if (!state || state->answered == base::BootTime::min()) continue;
+            if (now - state->answered > state->plan->stale_after) continue;
+            add_values(page, *state->plan, state->memory, state->answered, now);
+        }
+        done(std::move(page));
+    });
+}
+
+void Shard::collect_counts(std::move_only_function<void(ShardCounts)> done) {
+    loop_->post([this, done = std::move(done)]() mutable {
+        counts_.longest_turn = loop_->take_longest_turn();
+        done(counts_);
+    });
+}
+
+bool Shard::ping(base::Duration longest) {
+    struct Answer {
+        std::mutex mutex;
+        std::condition_variable changed;
+        bool here = false;
+    };
+    const auto answer = std::make_shared<Answer>();
+    loop_->post([answer] {
+        const std::lock_guard lock(answer->mutex);
+        answer->here = true;
+        answer->changed.notify_all();
+    });
+    std::unique_lock lock(answer->mutex);
+    return answer->changed.wait_for(lock, longest, [&] { return answer->here; });
+}
+
+// --- on the shard's thread ----------------------------------------------------------------------
+
+void Shard::begin(RunOrder order) {
+    std::uint32_t index = 0;
+    if (free_runs_.empty()) {
+        index = static_cast<std::uint32_t>(runs_.size());
+        runs_.emplace_back();
+    } else {
+        index = free_runs_.back();
+        free_runs_.pop_back();
+    }
+    ActiveRun& run = runs_[index];
+    run.order = std::move(order);
+    run.started = loop_->now();
+    run.cancelled = false;
+    run.address = state_of(run.order).address % run.order.plan->asks.size();
+    by_run_[run.order.run] = index;
+    ask_next(index);
+}
+
+void Shard::ask_next(std::uint32_t index) {
+    ActiveRun& run = runs_[index];
+    const auto& asks = run.order.plan->asks[run.address];
+    run.ask = asks[run.replies.size()];
+    run.id = next_id_++;
+    ++counts_.protocols[protocol_of(*run.ask)].in_flight;
+    drivers_->of(*run.ask).start(
+        {.id = run.id,
+         .ask = run.ask,
+         .deadline = run.order.deadline - kBeforeDeadline,
+         .fresh_login = run.order.fresh_login,
+         .trace = false},
+        [this, index](model::Reply&& reply) { on_reply(index, std::move(reply)); });
+}
+
+void Shard::on_reply(std::uint32_t index, model::Reply reply) {
+    ActiveRun& run = runs_[index];
+    count(*run.ask, reply);
+    const bool ok = reply.ok();
+    const std::size_t asked = run.replies.size();
+    run.replies.push_back(std::move(reply));
+    const PollPlan& plan = *run.order.plan;
+    const bool goes_on = ok || plan.addon->is_optional(plan.group, asked);
+    if (goes_on && !run.cancelled && run.replies.size() < plan.asks[run.address].size()) {
+        ask_next(index);
+    } else {
+        finish(index);
+    }
+}
+
+void Shard::count(const model::Ask& ask, const model::Reply& reply) {
+    ProtocolCounts& counts = counts_.protocols[protocol_of(ask)];
+    --counts.in_flight;
+    counts.bytes_in += reply.bytes_in;
+    counts.bytes_out += reply.bytes_out;
+    if (const auto* failure = std::get_if<model::PollFailure>(&reply.answer)) {
+        ++counts.ended[failure->code];
+    } else {
+        ++counts.ended["ok"];
+    }
+    if (const auto* snmp = std::get_if<model::SnmpReply>(&reply.answer)) {
+        counts_.snmp_pdus += snmp->pdus;
+    }
+}
+
+void Shard::finish(std::uint32_t index) {
+    ActiveRun& run = runs_[index];
+    RunReport report;
+    report.task = run.order.task;
+    report.run = run.order.run;
+    report.trigger = run.order.trigger;
+    report.duration = net::boot_now() - run.started;
+    TaskState& state = state_of(run.order);
+    if (run.cancelled) {
+        report.outcome = model::Outcome::kInterrupted;
+        report.kind = model::FailureKind::kCancelled;
+    } else {
+        const base::Instant now = net::instant_now();
+        PollReading reading = read_poll(*run.order.plan, run.replies, state.memory, now);
+        describe(reading, report);
+        if (model::is_success(report.outcome)) {
+            state.answered = now.boot;
+            state.changed = true;
+            keep_samples(state, reading.observation, now.wall);
+        } else if (is_unreachable(report.kind)) {
+            ++state.address;
+        }
+    }
+    reports_.push_back(std::move(report));
+    by_run_.erase(run.order.run);
+    run.replies.clear();
+    run.ask.reset();
+    run.order.plan.reset();
+    free_runs_.push_back(index);
+    flush_timer_->arm(loop_->now());
+}
+
+Shard::TaskState& Shard::state_of(const RunOrder& order) {
+    const std::uint32_t index = order.task.index;
+    if (states_.size() <= index) states_.resize(index + std::size_t{1});
+    auto& state = states_[index];
+    // What was learned belongs to one addon: its metrics are known by their numbers.
+    const bool usable = state && state->generation == order.task.generation &&
+                        (state->plan == order.plan || state->plan->addon == order.plan->addon ||
+                         state->plan->addon->same_as(*order.plan->addon));
+    if (usable) {
+        state->plan = order.plan;
+        return *state;
+    }
+    state = std::make_unique<TaskState>();
+    state->generation = order.task.generation;
+    state->plan = order.plan;
+    const auto recalled = recalled_.find(order.plan->key);
+    if (recalled != recalled_.end()) {
+        auto memory = derive::TargetMemory::decode(recalled->second, net::instant_now());
+        if (memory) state->memory = std::move(*memory);
+        recalled_.erase(recalled);
+    }
+    return *state;
+}
+
+void Shard::keep_samples(TaskState& state, const model::Observation& observation,
+                         base::WallTime at) {
+    if (wiring_.history == nullptr || !state.plan->history || state.plan->target_id.empty()) return;
+    if (observation.renumbered) state.series.clear();
+    define_series(*state.plan, state.memory, *wiring_.history, state.series, samples_);
+    for (const model::Sample& sample : observation.samples) {
+        if (sample.slot >= state.series.size()) continue;
+        samples_.samples.push_back({state.series[sample.slot], at.us, sample.value});
+    }
+}
+
+void Shard::flush() {
+    if (!samples_.samples.empty() || !samples_.definitions.empty()) {
+        wiring_.history->append(std::exchange(samples_, {}));
+    }
+    if (!reports_.empty()) wiring_.report(std::exchange(reports_, {}));
+}
+
+}  // namespace pollux::runtime

@@ -1,0 +1,89 @@
+#include "runtime/shard_drivers.hpp"
+
+#include <fmt/format.h>
+
+#include "net/resolver.hpp"
+#include "protocol/http/http_driver.hpp"
+#include "protocol/snmp/snmp_driver.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+class RealDrivers final : public Drivers {
+  public:
+    RealDrivers(net::EventLoop& loop, std::shared_ptr<const net::EgressPolicy> egress)
+        : resolver_(net::Resolver::create(loop, {}).value()),
+          http_(loop, *resolver_, egress),
+          snmp_(protocol::snmp::SnmpDriver::create(loop, seams(std::move(egress))).value()) {}
+
+    protocol::Driver& of(const model::Ask& ask) override {
+        if (std::holds_alternative<model::HttpAsk>(ask.request)) return http_;
+        return *snmp_;
+    }
+
+  private:
+    protocol::snmp::SnmpSeams seams(std::shared_ptr<const net::EgressPolicy> egress) {
+        protocol::snmp::SnmpSeams seams;
+        seams.allow = [egress](const sockaddr_storage& to) -> base::Status {
+            const auto address =
+                net::IpAddress::from_sockaddr(reinterpret_cast<const sockaddr*>(&to), sizeof to);
+            if (!address) return base::internal_error("egress.address", "no IP address");
+            return egress->check_target(*address);
+        };
+        seams.resolve = [this](const std::string& host, protocol::snmp::Resolved resolved) {
+            resolver_->lookup(host, [resolved = std::move(resolved)](
+                                        const base::Result<net::SharedAddresses>& found) mutable {
+                if (!found) {
+                    resolved(std::unexpected(found.error()));
+                    return;
+                }
+                std::vector<sockaddr_storage> addresses;
+                for (const net::IpAddress& address : **found) {
+                    addresses.emplace_back();
+                    address.to_sockaddr(0, addresses.back());
+                }
+                resolved(std::move(addresses));
+            });
+        };
+        return seams;
+    }
+
+    std::unique_ptr<net::Resolver> resolver_;
+    protocol::HttpDriver http_;
+    std::unique_ptr<protocol::snmp::SnmpDriver> snmp_;
+};
+
+}  // namespace
+
+MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress) {
+    return [egress = std::move(egress)](net::EventLoop& loop) -> std::unique_ptr<Drivers> {
+        return std::make_unique<RealDrivers>(loop, egress);
+    };
+}
+
+base::Result<std::shared_ptr<const net::EgressPolicy>> make_egress(
+    const std::vector<std::string>& allow, const std::vector<std::string>& deny) {
+    net::EgressSettings settings = net::default_egress_settings();
+    const auto read = [](const std::vector<std::string>& texts, std::string_view setting,
+                         std::vector<net::IpRange>& into) -> base::Status {
+        into.clear();
+        for (const std::string& text : texts) {
+            auto range = net::IpRange::parse(text);
+            if (!range) {
+                return base::config_error("settings.egress",
+                                          fmt::format("{}: {}", setting, range.error().message));
+            }
+            into.push_back(*range);
+        }
+        return {};
+    };
+    if (auto status = read(allow, "egress_allow", settings.target.allow); !status) {
+        return std::unexpected(status.error());
+    }
+    if (auto status = read(deny, "egress_deny", settings.target.deny); !status) {
+        return std::unexpected(status.error());
+    }
+    return std::make_shared<const net::EgressPolicy>(std::move(settings));
+}
+
+}  // namespace pollux::runtime
