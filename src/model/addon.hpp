@@ -28,6 +28,15 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
+// A gauge that derive/ makes from the rate of one metric and the value of another of the same row:
+// rate(of) * factor / to. The utilisation of an interface is bytes per second * 800 / bits.
+struct RateRatio {
+    std::uint16_t of = 0;  // a counter
+    std::uint16_t to = 0;  // a gauge
+    double factor = 1;
+    bool operator==(const RateRatio&) const = default;
+};
+
 struct MetricDef {
     std::string name;  // [a-z][a-z0-9_]*; unique in the addon
     MetricType type = MetricType::kGauge;
@@ -36,7 +45,11 @@ struct MetricDef {
     bool per_row = false;           // one value per row (interface, disk) instead of one per target
     std::uint8_t counter_bits = 0;  // 32 or 64 where known; 0: found out from the values
     Range valid;                    // values outside are sentinels: dropped, counted
-    std::vector<std::string> states;  // kState: the words, by number
+    std::vector<std::string> states;        // kState: the words, by number; empty: no word for it
+    std::uint16_t group = 0;                // index into Addon::groups: the task that reads it
+    std::optional<RateRatio> ratio;         // derived, not read
+    std::vector<std::uint16_t> conditions;  // by link(): what is decided by it
+    std::optional<std::uint16_t> change;    // by link(): index into Addon::change
     bool operator==(const MetricDef&) const = default;
 };
 
@@ -47,6 +60,7 @@ struct ConditionDef {
     std::uint16_t metric = 0;
     Comparison comparison = Comparison::kAbove;
     double trigger = 0;
+    Comparison clear_comparison = Comparison::kAtMost;
     double clear = 0;  // hysteresis: between trigger and clear the level stays
     std::string word;  // compared instead of the numbers for states and texts, if not empty
     std::string severity = "warning";
@@ -86,5 +100,15 @@ struct Addon {
     std::vector<ChangeField> change;
     bool operator==(const Addon&) const = default;
 };
+
+inline constexpr std::size_t kMaxConditionsPerMetric = 8;
+
+// Fills in which conditions and which change field each metric has, so that a poll need not search.
+// Indices must be right; at most kMaxConditionsPerMetric conditions per metric.
+void link(Addon& addon);
+
+std::string_view to_string(ProtocolKind protocol);
+std::string_view to_string(MetricType type);
+std::string_view to_string(Comparison comparison);  // ">", "==", ...
 
 }  // namespace pollux::model

@@ -21,7 +21,11 @@ struct Readings {
     std::vector<std::string> rows = {""};  // names of rows, the target itself first
     std::vector<Reading> values;
     std::optional<std::uint64_t> uptime_ticks;  // sysUpTime in hundredths, where it was read
+    std::uint16_t group = 0;                    // index into Addon::groups: what was asked
     std::uint32_t missing = 0;          // values the manifest wants and the reply did not have
+    std::uint32_t dropped = 0;          // values out of their valid range, or past a bound
+    std::uint32_t unreadable = 0;       // required replies that could not be read at all
+    bool degraded = false;              // an optional request failed, or values are missing
     std::vector<std::string> problems;  // for people, bounded: what could not be read and why
 };
 
@@ -41,6 +45,7 @@ struct ConditionLevel {
     std::uint16_t condition = 0;  // index into Addon::conditions
     std::uint32_t slot = 0;       // series it was decided by
     Level level = Level::kUnknown;
+    bool active = false;  // with hysteresis: triggered and not cleared since
     double value = 0;
 };
 
@@ -51,6 +56,7 @@ struct Observation {
     std::uint64_t digest = 0;  // of meaning: compared with the previous one
     bool has_digest = false;
     bool restarted = false;        // the device rebooted since the last poll
+    bool renumbered = false;       // the memory was full and dropped old series: all slots are new
     std::uint32_t new_series = 0;  // series that joined the memory by this poll: the last ones
     std::uint32_t dropped = 0;     // values out of their valid range, or past a bound
 };

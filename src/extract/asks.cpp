@@ -1,0 +1,223 @@
+// Requests of a target: the templates of its addon with everything filled in.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "document/scalar.hpp"
+#include "document/write.hpp"
+#include "extract/addon_plan.hpp"
+#include "extract/compiled_addon.hpp"
+
+namespace pollux::extract {
+namespace {
+
+using base::quoted;
+using namespace std::chrono_literals;
+
+constexpr base::Duration kHttpTimeout = 30s;
+constexpr base::Duration kSnmpTimeout = 10s;
+constexpr std::size_t kMaxUrl = 8192;
+
+enum class Place : std::uint8_t { kUrl, kHeader, kText, kJson };
+
+struct UrlParts {
+    std::string host;
+    std::uint16_t port = 0;
+};
+
+// Host and port of a URL that we built ourselves; no credentials in it.
+base::Result<UrlParts> split_url(std::string_view url) {
+    const auto refuse = [&](std::string_view why) {
+        return base::config_error("addon.url", fmt::format("{} in {}", why, quoted(url, 200)));
+    };
+    if (url.size() > kMaxUrl) return refuse("the URL is too long");
+    const std::size_t scheme_end = url.find("://");
+    const std::string_view scheme = url.substr(0, scheme_end);
+    if (scheme != "http" && scheme != "https") return refuse("no http:// or https://");
+    const std::string_view rest = url.substr(scheme_end + 3);
+    const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+    if (authority.find('@') != std::string_view::npos) {
+        return refuse("credentials (before @) do not belong into a URL: use credentials");
+    }
+    UrlParts parts;
+    parts.port = scheme == "https" ? 443 : 80;
+    const std::size_t bracket = authority.starts_with('[') ? authority.find(']') : 0;
+    if (bracket == std::string_view::npos) return refuse("a ] is missing");
+    const std::size_t colon = authority.find(':', bracket);
+    std::string_view host = authority.substr(0, colon);
+    if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+    if (host.empty()) return refuse("the host is missing");
+    parts.host = std::string(host);
+    if (colon == std::string_view::npos) return parts;
+    const auto port = document::parse_integer(authority.substr(colon + 1));
+    if (!port || *port < 1 || *port > 65535) return refuse("the port is no number up to 65535");
+    parts.port = static_cast<std::uint16_t>(*port);
+    return parts;
+}
+
+class AskMaker {
+  public:
+    AskMaker(const AddonPlan& plan, const TargetBinding& binding)
+        : plan_(plan), binding_(binding) {}
+
+    std::string fill(const Template& text, Place place) const {
+        return text.fill([&](std::string_view name) -> std::optional<std::string> {
+            return value(name, place);
+        });
+    }
+
+    base::Result<std::shared_ptr<const model::Ask>> http(const EndpointPlan& endpoint) const {
+        const HttpPlan& http = plan_.http;
+        model::HttpAsk request;
+        request.method = endpoint.method;
+        request.url = fill(http.base, Place::kUrl) + fill(endpoint.path, Place::kUrl);
+        for (const auto* headers : {&http.headers, &endpoint.headers}) {
+            for (const auto& [name, text] : *headers) {
+                request.headers.emplace_back(name, fill(text, Place::kHeader));
+            }
+        }
+        request.body = fill(endpoint.body, endpoint.json_body ? Place::kJson : Place::kText);
+        request.auth = binding_.auth.value_or(http.auth);
+        request.api_key_header = http.api_key_header;
+        request.tls = binding_.tls.value_or(http.tls);
+        request.max_redirects = endpoint.max_redirects;
+        request.max_body_bytes = endpoint.max_body_bytes;
+        request.good_status = endpoint.expect;
+        request.http2 = http.http2;
+        const auto parts = split_url(request.url);
+        if (!parts) return std::unexpected(parts.error());
+        model::Ask ask = common(kHttpTimeout);
+        ask.host = parts->host;
+        ask.port = parts->port;
+        if (endpoint.timeout && !binding_.timeout) ask.timeout = *endpoint.timeout;
+        ask.request = std::move(request);
+        return std::make_shared<const model::Ask>(std::move(ask));
+    }
+
+    std::shared_ptr<const model::Ask> snmp(const GroupPlan& group) const {
+        model::SnmpAsk request;
+        request.version = binding_.snmp_version.value_or(plan_.snmp.version);
+        request.gets = group.gets;
+        request.walks = group.walks;
+        request.max_repetitions = plan_.snmp.max_repetitions;
+        request.max_varbinds = plan_.snmp.max_varbinds;
+        request.max_rows = plan_.snmp.max_rows;
+        model::Ask ask = common(kSnmpTimeout);
+        ask.host = bare_host();
+        ask.port = port();
+        ask.resends = plan_.snmp.resends;
+        ask.request = std::move(request);
+        return std::make_shared<const model::Ask>(std::move(ask));
+    }
+
+  private:
+    std::uint16_t port() const { return binding_.port != 0 ? binding_.port : plan_.port; }
+
+    std::string bare_host() const {
+        std::string_view host = binding_.host;
+        if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+        return std::string(host);
+    }
+
+    model::Ask common(base::Duration otherwise) const {
+        model::Ask ask;
+        ask.timeout = binding_.timeout.value_or(plan_.addon.timeout.value_or(otherwise));
+        ask.credentials = binding_.credentials;
+        return ask;
+    }
+
+    std::optional<std::string> value(std::string_view name, Place place) const {
+        if (name == "port") return fmt::format("{}", port());
+        if (name == "host") {
+            const std::string host = bare_host();
+            // A colon means IPv6, which stands in brackets; a zone's % is written as %25.
+            if (place != Place::kUrl || host.find(':') == std::string::npos) return host;
+            const std::size_t zone = host.find('%');
+            return zone == std::string::npos
+                       ? "[" + host + "]"
+                       : "[" + host.substr(0, zone) + "%25" + host.substr(zone + 1) + "]";
+        }
+        if (name == "device") return escaped(binding_.device_name, place, ParameterType::kString);
+        const auto known = std::ranges::find(plan_.parameters, name, &ParameterDef::name);
+        if (known == plan_.parameters.end()) return std::nullopt;
+        const auto given = binding_.parameters.find(name);
+        const std::string text =
+            given != binding_.parameters.end() ? given->second : known->initial.value_or("");
+        return escaped(text, place, known->type);
+    }
+
+    static std::string escaped(const std::string& text, Place place, ParameterType type) {
+        switch (place) {
+            case Place::kUrl:
+                return type == ParameterType::kPath ? percent_encoded_path(text)
+                                                    : percent_encoded(text);
+            case Place::kJson: {
+                const std::string quoted_text = document::json_string(text);
+                return quoted_text.substr(1, quoted_text.size() - 2);
+            }
+            case Place::kHeader:
+            case Place::kText: break;
+        }
+        return text;
+    }
+
+    const AddonPlan& plan_;
+    const TargetBinding& binding_;
+};
+
+base::Status check_host(const TargetBinding& binding) {
+    const std::string_view host = binding.host;
+    const bool odd = host.empty() || host.size() > 255 || base::has_control(host) ||
+                     host.find_first_of("/?#@\\ \"'<>") != std::string_view::npos;
+    if (!odd) return {};
+    return base::config_error("addon.host",
+                              fmt::format("{} is no host name or address", quoted(host)));
+}
+
+}  // namespace
+
+base::Result<std::vector<std::shared_ptr<const model::Ask>>> CompiledAddon::asks(
+    std::size_t group, const TargetBinding& binding) const {
+    if (group >= plan_->groups.size()) {
+        return base::internal_error(
+            "addon.group", fmt::format("addon {} has no group {}", plan_->addon.name, group));
+    }
+    if (const auto host = check_host(binding); !host) return std::unexpected(host.error());
+    if (const auto checked = check(binding.parameters); !checked) {
+        return std::unexpected(checked.error());
+    }
+    const AskMaker maker(*plan_, binding);
+    std::vector<std::shared_ptr<const model::Ask>> out;
+    if (plan_->addon.protocol == model::ProtocolKind::kSnmp) {
+        out.push_back(maker.snmp(plan_->groups[group]));
+        return out;
+    }
+    for (const std::uint16_t index : plan_->groups[group].endpoints) {
+        auto ask = maker.http(plan_->http.endpoints[index]);
+        if (!ask) return std::unexpected(ask.error());
+        out.push_back(std::move(*ask));
+    }
+    return out;
+}
+
+bool CompiledAddon::is_optional(std::size_t group, std::size_t ask) const {
+    if (plan_->addon.protocol == model::ProtocolKind::kSnmp || group >= plan_->groups.size()) {
+        return false;
+    }
+    const auto& endpoints = plan_->groups[group].endpoints;
+    return ask < endpoints.size() && plan_->http.endpoints[endpoints[ask]].optional;
+}
+
+const model::PollFailure* CompiledAddon::failure(
+    std::size_t group, std::span<const model::Reply* const> replies) const {
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        if (replies[i] == nullptr || is_optional(group, i)) continue;
+        if (const auto* failed = std::get_if<model::PollFailure>(&replies[i]->answer)) {
+            return failed;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace pollux::extract

@@ -1,0 +1,106 @@
+// An addon ready for use: compiled once from its manifest, immutable, shared by all its targets
+// and by all threads. It makes the requests for a target and reads values from the replies.
+//
+//     const auto compiled = extract::compile(text, "addons/x/manifest.yaml");
+//     const auto reader = extract::specialise(compiled.addon, binding.parameters);
+//     const auto asks = (*reader)->asks(0, binding);             // once per target and group
+//     const model::Readings readings = (*reader)->read(0, replies, now);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "document/diagnostic.hpp"
+#include "extract/budget.hpp"
+#include "model/addon.hpp"
+#include "model/ask.hpp"
+#include "model/reading.hpp"
+#include "model/reply.hpp"
+
+namespace pollux::extract {
+
+struct AddonPlan;
+
+using Parameters = std::map<std::string, std::string, std::less<>>;
+
+// What one target adds to its addon.
+struct TargetBinding {
+    std::string host;         // name or address; IPv6 with or without brackets
+    std::uint16_t port = 0;   // 0: the addon's
+    std::string device_name;  // for {device}
+    Parameters parameters;
+    std::shared_ptr<const model::Credentials> credentials;
+    std::optional<base::Duration> timeout;
+    std::optional<model::TlsOptions> tls;
+    std::optional<model::HttpAuth> auth;
+    std::optional<model::SnmpVersion> snmp_version;
+};
+
+// One parameter as people see it: `pollux addon ls`, documentation, checks of a fleet file.
+struct ParameterInfo {
+    std::string name;
+    std::string type;
+    bool required = false;
+    std::optional<std::string> initial;
+    std::string description;
+};
+
+// One line per rule: what was looked for, where, what was found. No secrets: replies only.
+using Trace = std::vector<std::string>;
+
+class CompiledAddon {
+  public:
+    explicit CompiledAddon(std::shared_ptr<const AddonPlan> plan) : plan_(std::move(plan)) {}
+
+    const model::Addon& addon() const;
+    std::vector<ParameterInfo> parameters() const;
+    std::string_view file() const;
+
+    // Wrong, unknown or missing parameters: addon.parameter, with the right ones named.
+    base::Status check(const Parameters& parameters) const;
+
+    // The requests of one group in the order they are asked, complete. Every reply goes to read()
+    // at the same place.
+    base::Result<std::vector<std::shared_ptr<const model::Ask>>> asks(
+        std::size_t group, const TargetBinding& binding) const;
+
+    // Whether the poll goes on without this request.
+    bool is_optional(std::size_t group, std::size_t ask) const;
+
+    // The failure that fails the whole poll: of the first request that is not optional. Null: none.
+    const model::PollFailure* failure(std::size_t group,
+                                      std::span<const model::Reply* const> replies) const;
+
+    // Never fails: what cannot be read is counted and told in `problems`. A null reply was not
+    // asked. `now` is for what depends on the date (certificates).
+    model::Readings read(std::size_t group, std::span<const model::Reply* const> replies,
+                         base::WallTime now, Trace* trace = nullptr, Budget budget = {}) const;
+
+    const AddonPlan& plan() const { return *plan_; }
+
+  private:
+    std::shared_ptr<const AddonPlan> plan_;
+};
+
+struct CompileResult {
+    std::shared_ptr<const CompiledAddon> addon;  // null if there are errors
+    document::Diagnostics diagnostics;
+};
+
+// Compiles a manifest in YAML or JSON; `file` only names it in messages.
+CompileResult compile(std::string_view text, std::string file);
+
+// The addon for one target's parameters: itself, unless what is read depends on them.
+base::Result<std::shared_ptr<const CompiledAddon>> specialise(
+    const std::shared_ptr<const CompiledAddon>& addon, const Parameters& parameters);
+
+}  // namespace pollux::extract

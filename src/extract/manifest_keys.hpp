@@ -1,0 +1,41 @@
+// The keys of each part of a manifest: what the reader accepts, and what the JSON Schema of the
+// dialect must list (a test compares them).
+#pragma once
+
+#include <string_view>
+
+namespace pollux::extract::keys {
+
+inline constexpr std::string_view kSchemaName = "pollux/1";
+
+inline constexpr std::string_view kManifest[] = {
+    "schema",   "name",     "version", "title",      "description", "category",
+    "protocol", "interval", "timeout", "groups",     "parameters",  "port",
+    "http",     "snmp",     "metrics", "conditions", "change"};
+inline constexpr std::string_view kParameter[] = {"type", "required", "default", "example",
+                                                  "description"};
+inline constexpr std::string_view kHttp[] = {"base",  "auth",    "tls",
+                                             "http2", "headers", "endpoints"};
+inline constexpr std::string_view kAuth[] = {"type", "header"};
+inline constexpr std::string_view kTls[] = {"verify", "ca_file", "pin_sha256"};
+inline constexpr std::string_view kEndpoint[] = {
+    "name",   "path",      "method",   "headers", "body",      "group",    "interval", "timeout",
+    "expect", "redirects", "max_body", "format",  "separator", "optional", "rows"};
+inline constexpr std::string_view kJsonRows[] = {"from", "name", "include", "exclude", "where"};
+inline constexpr std::string_view kSnmp[] = {
+    "version", "max_repetitions", "max_varbinds", "max_rows", "resends", "gets", "tables"};
+inline constexpr std::string_view kGet[] = {"name", "oid", "group"};
+inline constexpr std::string_view kTable[] = {"name",     "columns", "row",     "group",
+                                              "interval", "include", "exclude", "where"};
+inline constexpr std::string_view kFilter[] = {"include", "exclude"};
+inline constexpr std::string_view kMetric[] = {
+    "name", "type",  "unit",   "help",  "rows",    "get",      "column",  "endpoint",
+    "path", "key",   "header", "fact",  "pattern", "matches",  "value",   "ratio",
+    "map",  "scale", "offset", "valid", "bits",    "optional", "internal"};
+inline constexpr std::string_view kRatio[] = {"of", "to", "factor"};
+inline constexpr std::string_view kValid[] = {"min", "max"};
+inline constexpr std::string_view kCondition[] = {"name",  "metric",   "trigger",
+                                                  "clear", "severity", "summary"};
+inline constexpr std::string_view kChange[] = {"metric", "tolerance"};
+
+}  // namespace pollux::extract::keys

@@ -1,0 +1,318 @@
+#include "extract/read_http.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <set>
+
+#include "base/text.hpp"
+#include "extract/json_document.hpp"
+#include "extract/key_value.hpp"
+#include "extract/value_math.hpp"
+
+namespace pollux::extract {
+namespace {
+
+using model::HttpReply;
+using model::Reply;
+using model::Value;
+
+// One endpoint's reply, read at most once.
+struct Answer {
+    const Reply* reply = nullptr;
+    const HttpReply* http = nullptr;  // null: failed or not asked
+    std::optional<JsonDocument> json;
+    std::optional<KeyValues> key_values;
+};
+
+Value phase(base::Duration duration) {
+    return duration.count() == 0 ? Value() : Value(base::to_seconds(duration));
+}
+
+Value fact_value(HttpFact fact, const Reply& reply, const HttpReply& http, base::WallTime now) {
+    switch (fact) {
+        case HttpFact::kStatus: return static_cast<std::int64_t>(http.status);
+        case HttpFact::kLatency: return base::to_seconds(reply.phases.total);
+        case HttpFact::kDnsTime: return phase(reply.phases.dns);
+        case HttpFact::kConnectTime: return phase(reply.phases.connect);
+        case HttpFact::kTlsTime: return phase(reply.phases.tls);
+        case HttpFact::kFirstByteTime: return phase(reply.phases.first_byte);
+        case HttpFact::kSize: return static_cast<std::int64_t>(http.body.size());
+        case HttpFact::kRedirects: return static_cast<std::int64_t>(http.redirects);
+        case HttpFact::kHttpVersion: return http.http_version;
+        case HttpFact::kCertificateDays:
+            if (http.certificates.empty()) return {};
+            return base::to_seconds(http.certificates.front().not_after - now) / 86'400;
+        case HttpFact::kCertificateSubject:
+            return http.certificates.empty() ? Value() : Value(http.certificates.front().subject);
+        case HttpFact::kCertificateIssuer:
+            return http.certificates.empty() ? Value() : Value(http.certificates.front().issuer);
+    }
+    return {};
+}
+
+class HttpReader {
+  public:
+    HttpReader(const AddonPlan& plan, const GroupPlan& group, base::WallTime now,
+               ReadingWriter& writer)
+        : plan_(plan), group_(group), now_(now), writer_(writer) {}
+
+    void read(std::span<const Reply* const> replies) {
+        for (std::size_t i = 0; i < group_.endpoints.size(); ++i) {
+            open(plan_.http.endpoints[group_.endpoints[i]],
+                 i < replies.size() ? replies[i] : nullptr);
+        }
+        for (const std::uint16_t index : group_.rules) read_rule(plan_.rules[index]);
+        for (const std::uint16_t index : group_.row_sets) read_rows(plan_.row_sets[index]);
+    }
+
+  private:
+    void open(const EndpointPlan& endpoint, const Reply* reply) {
+        Answer& answer = answers_.emplace_back();
+        answer.reply = reply;
+        answer.http = reply == nullptr ? nullptr : std::get_if<HttpReply>(&reply->answer);
+        if (answer.http == nullptr) {
+            failed(endpoint, reply);
+            return;
+        }
+        if (endpoint.format == BodyFormat::kKeyValue) {
+            answer.key_values = KeyValues::parse(answer.http->body, endpoint.separator);
+        }
+        if (endpoint.format != BodyFormat::kJson || !wants_json(endpoint)) return;
+        JsonLimits limits;
+        limits.max_memory = static_cast<std::size_t>(writer_.budget().bytes);
+        auto parsed = JsonDocument::parse(answer.http->body, limits);
+        if (parsed) {
+            answer.json.emplace(std::move(*parsed));
+            return;
+        }
+        if (!endpoint.optional) ++writer_.readings().unreadable;
+        writer_.problem(
+            fmt::format("endpoint {}: the answer is {}", endpoint.name, parsed.error().message));
+        writer_.trace(fmt::format("endpoint {}: {}", endpoint.name, parsed.error().message));
+    }
+
+    // A body of an addon that only looks at status and times is not parsed.
+    bool wants_json(const EndpointPlan& endpoint) const {
+        const auto index = static_cast<std::size_t>(&endpoint - plan_.http.endpoints.data());
+        return std::ranges::any_of(plan_.rules, [&](const Rule& rule) {
+            return rule.endpoint == index && rule.source == SourceKind::kJson && !rule.disabled;
+        });
+    }
+
+    void failed(const EndpointPlan& endpoint, const Reply* reply) {
+        const auto* failure =
+            reply == nullptr ? nullptr : std::get_if<model::PollFailure>(&reply->answer);
+        const std::string why = failure == nullptr ? "was not asked" : failure->message;
+        writer_.trace(fmt::format("endpoint {}: {}", endpoint.name, why));
+        if (failure != nullptr) {
+            writer_.problem(fmt::format("endpoint {}{}: {}", endpoint.name,
+                                        endpoint.optional ? " (optional)" : "", why));
+        }
+    }
+
+    Answer& answer_of(std::uint16_t endpoint) {
+        return answers_[plan_.http.endpoints[endpoint].ask];
+    }
+
+    std::string where(const Rule& rule) const {
+        const std::string& endpoint = plan_.http.endpoints[rule.endpoint].name;
+        std::string out;
+        switch (rule.source) {
+            case SourceKind::kJson: out = rule.path ? rule.path->text() : ""; break;
+            case SourceKind::kKey: out = "key " + rule.key; break;
+            case SourceKind::kHeader: out = "header " + rule.key; break;
+            case SourceKind::kBody: out = "the body"; break;
+            case SourceKind::kFact: out = "the exchange"; break;
+            default: return fmt::format("value {}", rule.value ? rule.value->text() : "");
+        }
+        if (rule.pattern) out += fmt::format(" by pattern {}", rule.pattern->text());
+        return fmt::format("{} of endpoint {}", out, endpoint);
+    }
+
+    static Value text_value(std::optional<std::string_view> text) {
+        return text ? Value(std::string(*text)) : Value();
+    }
+
+    // Null if nothing is there. Containers are told apart from nothing by `found`.
+    Value source_value(const Rule& rule, const JsonNode* row, std::string& found) {
+        Value out;
+        if (rule.source == SourceKind::kNone) return out;
+        Answer& answer = answer_of(rule.endpoint);
+        if (answer.http == nullptr) {
+            found = "the request failed";
+            return out;
+        }
+        switch (rule.source) {
+            case SourceKind::kJson: {
+                const JsonNode* root = row != nullptr            ? row
+                                       : answer.json.has_value() ? &answer.json->root()
+                                                                 : nullptr;
+                if (root == nullptr) {
+                    found = "the answer is not JSON";
+                    break;
+                }
+                const JsonNode* node = rule.path->first(*root, writer_.budget());
+                if (node != nullptr && !to_value(*node, out)) found = "it is " + preview(*node);
+                break;
+            }
+            case SourceKind::kKey: out = text_value(answer.key_values->find(rule.key)); break;
+            case SourceKind::kHeader: {
+                const auto header = std::ranges::find(answer.http->headers, rule.key,
+                                                      &std::pair<std::string, std::string>::first);
+                if (header != answer.http->headers.end()) out = header->second;
+                break;
+            }
+            case SourceKind::kBody: break;
+            case SourceKind::kFact:
+                out = fact_value(rule.fact, *answer.reply, *answer.http, now_);
+                break;
+            default: break;
+        }
+        if (rule.pattern) apply_pattern(rule, answer, out);
+        return out;
+    }
+
+    static void apply_pattern(const Rule& rule, const Answer& answer, Value& value) {
+        std::string text;
+        std::string_view searched;
+        if (rule.source == SourceKind::kBody) {
+            searched = answer.http->body;
+        } else if (is_null(value)) {
+            return;
+        } else {
+            text = to_text(value);
+            searched = text;
+        }
+        if (rule.matches) {
+            value = rule.pattern->matches(searched);
+        } else {
+            const auto found = rule.pattern->capture(searched);
+            value = found ? Value(std::string(found->substr(0, 4096))) : Value();
+        }
+    }
+
+    // Whether the rule's endpoint is optional and failed: then nobody misses the value.
+    bool excused(const Rule& rule) {
+        if (rule.source == SourceKind::kNone) return false;
+        const EndpointPlan& endpoint = plan_.http.endpoints[rule.endpoint];
+        return answer_of(rule.endpoint).http == nullptr && endpoint.optional;
+    }
+
+    void read_rule(const Rule& rule) {
+        if (excused(rule)) return;
+        std::string found;
+        Value raw = source_value(rule, nullptr, found);
+        writer_.take(rule, 0, std::move(raw),
+                     [&] { return where(rule) + (found.empty() ? "" : " (" + found + ")"); });
+    }
+
+    struct JsonRow {
+        const JsonNode* node;
+        std::string name;
+    };
+
+    // The rows as the manifest wants them: what the path selects, or the members of it.
+    bool collect(const RowSet& set, const JsonNode& root, std::vector<JsonRow>& out) {
+        std::vector<const JsonNode*> nodes;
+        bool complete = set.from->select(root, nodes, writer_.budget());
+        for (const JsonNode* node : nodes) {
+            if (set.naming == RowNaming::kKey && node->is_object()) {
+                for (const auto& member : node->get_object()) {
+                    out.push_back({&member.value(), std::string(member.key())});
+                    complete = complete && writer_.budget().spend();
+                }
+            } else if (set.naming == RowNaming::kField) {
+                Value name;
+                const JsonNode* found = set.name_path->first(*node, writer_.budget());
+                if (found != nullptr) to_value(*found, name);
+                out.push_back({node, to_text(name)});
+            } else {
+                out.push_back({node, fmt::format("{}", out.size())});
+            }
+            if (!complete) break;
+        }
+        return complete;
+    }
+
+    bool fields_admit(const RowSet& set, const JsonNode& row) {
+        return std::ranges::all_of(set.where, [&](const FieldFilter& filter) {
+            Value value;
+            const JsonNode* node = filter.path->first(row, writer_.budget());
+            if (node != nullptr) to_value(*node, value);
+            return filter.filter.admits(to_text(value));
+        });
+    }
+
+    void read_rows(const RowSet& set) {
+        Answer& answer = answer_of(set.endpoint);
+        if (!answer.json || !set.from) return;
+        std::vector<JsonRow> rows;
+        bool complete = collect(set, answer.json->root(), rows);
+        std::set<std::string, std::less<>> names;
+        std::size_t left_out = 0;
+        for (JsonRow& row : rows) {
+            if (names.size() >= writer_.budget().rows || writer_.budget().nodes == 0) {
+                complete = false;
+                break;
+            }
+            if (row.name.size() > 200) row.name.resize(200);
+            if (row.name.empty() || !base::is_valid_utf8(row.name) || base::has_control(row.name)) {
+                ++writer_.readings().missing;
+                writer_.problem(fmt::format("{}: a row without a usable name at {}", set.name,
+                                            set.name_path ? set.name_path->text() : "its key"));
+                continue;
+            }
+            if (!set.names.admits(row.name) || !fields_admit(set, *row.node)) {
+                ++left_out;
+                continue;
+            }
+            if (!names.insert(row.name).second) {
+                writer_.problem(fmt::format("{}: two rows are called {}; the second is not read",
+                                            set.name, base::quoted(row.name)));
+                continue;
+            }
+            writer_.trace_rows(names.size() <= 3);
+            read_row(set, *row.node, writer_.add_row(row.name));
+        }
+        writer_.trace_rows(true);
+        if (!complete) {
+            writer_.problem(
+                fmt::format("{}: too many rows; only {} are read", set.name, names.size()));
+        }
+        if (writer_.traces()) {
+            writer_.trace(fmt::format("{}: {} rows at {}, {} left out by filters", set.name,
+                                      rows.size(), set.from->text(), left_out));
+        }
+    }
+
+    void read_row(const RowSet& set, const JsonNode& node, std::uint32_t row) {
+        writer_.forget(set.rules);
+        for (const std::uint16_t index : set.rules) {
+            const Rule& rule = plan_.rules[index];
+            std::string found;
+            Value raw = source_value(rule, &node, found);
+            const bool good = writer_.take(rule, row, std::move(raw), [&] { return where(rule); });
+            if (!good && rule.source == SourceKind::kJson) {
+                writer_.miss(rule, where(rule),
+                             fmt::format("row {} has none", writer_.readings().rows[row]));
+            }
+        }
+    }
+
+    const AddonPlan& plan_;
+    const GroupPlan& group_;
+    base::WallTime now_;
+    ReadingWriter& writer_;
+    std::vector<Answer> answers_;
+};
+
+}  // namespace
+
+void read_http(const AddonPlan& plan, std::size_t group, std::span<const Reply* const> replies,
+               base::WallTime now, ReadingWriter& writer) {
+    HttpReader(plan, plan.groups[group], now, writer).read(replies);
+}
+
+}  // namespace pollux::extract

@@ -1,0 +1,52 @@
+#include "model/addon.hpp"
+
+#include "base/check.hpp"
+
+namespace pollux::model {
+
+void link(Addon& addon) {
+    for (MetricDef& metric : addon.metrics) {
+        metric.conditions.clear();
+        metric.change.reset();
+    }
+    for (std::size_t i = 0; i < addon.conditions.size(); ++i) {
+        MetricDef& metric = addon.metrics[addon.conditions[i].metric];
+        POLLUX_CHECK(metric.conditions.size() < kMaxConditionsPerMetric);
+        metric.conditions.push_back(static_cast<std::uint16_t>(i));
+    }
+    for (std::size_t i = 0; i < addon.change.size(); ++i) {
+        addon.metrics[addon.change[i].metric].change = static_cast<std::uint16_t>(i);
+    }
+}
+
+std::string_view to_string(ProtocolKind protocol) {
+    switch (protocol) {
+        case ProtocolKind::kHttp: return "http";
+        case ProtocolKind::kSnmp: return "snmp";
+    }
+    return "http";
+}
+
+std::string_view to_string(MetricType type) {
+    switch (type) {
+        case MetricType::kGauge: return "gauge";
+        case MetricType::kCounter: return "counter";
+        case MetricType::kState: return "state";
+        case MetricType::kText: return "text";
+    }
+    return "gauge";
+}
+
+std::string_view to_string(Comparison comparison) {
+    switch (comparison) {
+        case Comparison::kAbove: return ">";
+        case Comparison::kAtLeast: return ">=";
+        case Comparison::kBelow: return "<";
+        case Comparison::kAtMost: return "<=";
+        case Comparison::kEqual: return "==";
+        case Comparison::kNotEqual: return "!=";
+    }
+    return "==";
+}
+
+}  // namespace pollux::model
