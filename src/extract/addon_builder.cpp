@@ -58,7 +58,7 @@ AddonBuilder::AddonBuilder(std::shared_ptr<const document::Node> root, std::stri
     plan_->source = root_;
 }
 
-std::shared_ptr<const AddonPlan> AddonBuilder::build() {
+std::shared_ptr<AddonPlan> AddonBuilder::build() {
     if (root_->is_null()) {
         out_.error(root_->mark().file
                        ? root_->mark()

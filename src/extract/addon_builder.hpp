@@ -24,7 +24,7 @@ class AddonBuilder {
                  const Parameters* parameters, document::Diagnostics& diagnostics);
 
     // Null if there are errors.
-    std::shared_ptr<const AddonPlan> build();
+    std::shared_ptr<AddonPlan> build();  // null: there were errors
 
   private:
     using Reader = document::MapReader;

@@ -197,6 +197,7 @@ struct AddonPlan {
     std::vector<Rule> rules;
     bool parametric = false;  // what is read depends on parameters, not only what is asked
     std::shared_ptr<const document::Node> source;
+    std::uint64_t fingerprint = 0;  // of the manifest's text and, if parametric, the parameters
 };
 
 }  // namespace pollux::extract

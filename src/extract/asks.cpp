@@ -80,7 +80,9 @@ class AskMaker {
         request.body = fill(endpoint.body, endpoint.json_body ? Place::kJson : Place::kText);
         request.auth = binding_.auth.value_or(http.auth);
         request.api_key_header = http.api_key_header;
-        request.tls = binding_.tls.value_or(http.tls);
+        request.tls = {.verify = binding_.tls_verify.value_or(http.tls.verify),
+                       .ca_file = binding_.tls_ca_file.value_or(http.tls.ca_file),
+                       .pin_sha256 = binding_.tls_pin_sha256.value_or(http.tls.pin_sha256)};
         request.max_redirects = endpoint.max_redirects;
         request.max_body_bytes = endpoint.max_body_bytes;
         request.good_status = endpoint.expect;
@@ -106,7 +108,7 @@ class AskMaker {
         model::Ask ask = common(kSnmpTimeout);
         ask.host = bare_host();
         ask.port = port();
-        ask.resends = plan_.snmp.resends;
+        ask.resends = binding_.resends.value_or(plan_.snmp.resends);
         ask.request = std::move(request);
         return std::make_shared<const model::Ask>(std::move(ask));
     }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/bytes.hpp"
+#include "base/siphash.hpp"
 #include "base/text.hpp"
 #include "document/map_reader.hpp"
 #include "document/parse.hpp"
@@ -18,6 +20,7 @@ namespace {
 using base::quoted;
 
 constexpr std::size_t kMaxParameterText = 4096;
+constexpr base::SipKey kFingerprintKey{0x6164646f6e0001ULL, 0};
 
 std::string_view type_name(ParameterType type) {
     switch (type) {
@@ -101,6 +104,10 @@ base::Status CompiledAddon::check(const Parameters& parameters) const {
     return {};
 }
 
+bool CompiledAddon::same_as(const CompiledAddon& other) const {
+    return plan_ == other.plan_ || plan_->fingerprint == other.plan_->fingerprint;
+}
+
 CompileResult compile(std::string_view text, std::string file) {
     CompileResult result;
     document::Parsed parsed = document::parse(text, file, result.diagnostics);
@@ -108,6 +115,7 @@ CompileResult compile(std::string_view text, std::string file) {
     auto root = std::make_shared<const document::Node>(std::move(parsed.root));
     AddonBuilder builder(std::move(root), std::move(file), nullptr, result.diagnostics);
     auto plan = builder.build();
+    if (plan != nullptr) plan->fingerprint = base::siphash24(kFingerprintKey, text);
     if (plan != nullptr) result.addon = std::make_shared<const CompiledAddon>(std::move(plan));
     return result;
 }
@@ -123,6 +131,13 @@ base::Result<std::shared_ptr<const CompiledAddon>> specialise(
     AddonBuilder builder(plan.source, plan.file, &parameters, diagnostics);
     auto special = builder.build();
     if (special == nullptr) return std::unexpected(diagnostics.as_error("addon.parameter"));
+    base::ByteWriter given;
+    given.u64(plan.fingerprint);
+    for (const auto& [name, value] : parameters) {
+        given.string(name);
+        given.string(value);
+    }
+    special->fingerprint = base::siphash24(kFingerprintKey, given.view());
     return std::make_shared<const CompiledAddon>(std::move(special));
 }
 

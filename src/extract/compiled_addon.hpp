@@ -40,7 +40,10 @@ struct TargetBinding {
     Parameters parameters;
     std::shared_ptr<const model::Credentials> credentials;
     std::optional<base::Duration> timeout;
-    std::optional<model::TlsOptions> tls;
+    std::optional<std::uint32_t> resends;
+    std::optional<bool> tls_verify;
+    std::optional<std::string> tls_ca_file;
+    std::optional<std::string> tls_pin_sha256;
     std::optional<model::HttpAuth> auth;
     std::optional<model::SnmpVersion> snmp_version;
 };
@@ -84,6 +87,9 @@ class CompiledAddon {
     // asked. `now` is for what depends on the date (certificates).
     model::Readings read(std::size_t group, std::span<const model::Reply* const> replies,
                          base::WallTime now, Trace* trace = nullptr, Budget budget = {}) const;
+
+    // Whether both came from the same text and the same parameters: they ask and read alike.
+    bool same_as(const CompiledAddon& other) const;
 
     const AddonPlan& plan() const { return *plan_; }
 

@@ -106,6 +106,18 @@ class ImageMaker {
         spec.timeout = std::min(together, in_.settings.max_poll_timeout) + kDeadlineSlack;
     }
 
+    // Targets with the same parameters share what was compiled for them.
+    base::Result<std::shared_ptr<const extract::CompiledAddon>> specialised(
+        const std::shared_ptr<const extract::CompiledAddon>& addon,
+        const config::Parameters& parameters) {
+        const auto key = std::make_pair(addon.get(), parameters);
+        const auto found = specialised_.find(key);
+        if (found != specialised_.end()) return found->second;
+        auto special = extract::specialise(addon, parameters);
+        if (special) specialised_.emplace(key, *special);
+        return special;
+    }
+
     base::Status add_asks(PollPlan& plan, const config::TargetPlanInput& target,
                           base::Duration& together) {
         const auto addon = in_.addons.find(target.addon);
@@ -113,7 +125,7 @@ class ImageMaker {
             return base::config_error("addon.unknown",
                                       fmt::format("addon {} is not known", target.addon));
         }
-        auto special = extract::specialise(addon->second, target.params);
+        auto special = specialised(addon->second, target.params);
         if (!special) return std::unexpected(special.error());
         plan.addon = std::move(*special);
         auto credentials = credentials_of(target);
@@ -150,7 +162,10 @@ class ImageMaker {
     const ImageInputs& in_;
     document::Diagnostics& diagnostics_;
     Credentials credentials_;
-    Credentials with_community_;                               // by credential and community
+    Credentials with_community_;  // by credential and community
+    std::map<std::pair<const extract::CompiledAddon*, config::Parameters>,
+             std::shared_ptr<const extract::CompiledAddon>>
+        specialised_;
     std::map<std::string, std::string, std::less<>> missing_;  // credential -> why
 };
 
