@@ -104,23 +104,30 @@ void add_values(DevicePage& page, const PollPlan& plan, const derive::TargetMemo
 }
 
 void define_series(const PollPlan& plan, const derive::TargetMemory& memory,
-                   store::History& history, std::vector<std::int64_t>& ids,
-                   store::SampleBatch& batch) {
+                   store::History& history, const SeriesDirectory& known,
+                   std::vector<std::int64_t>& ids, store::SampleBatch& batch) {
     const auto& metrics = plan.addon->addon().metrics;
     while (ids.size() < memory.size()) {
-        const auto slot = static_cast<std::uint32_t>(ids.size());
-        const derive::SeriesName series = memory.series(slot);
+        const derive::SeriesName series = memory.series(static_cast<std::uint32_t>(ids.size()));
         const model::MetricDef& metric = metrics[series.metric];
-        store::SeriesDefinition definition;
-        definition.target_id = plan.target_id;
-        definition.target_key = plan.key;
-        definition.metric = metric.name;
-        definition.row = std::string(series.row);
-        definition.unit = metric.unit;
-        definition.type = series_type(metric.type);
-        definition.id = history.series_id(definition);
-        ids.push_back(definition.id);
-        batch.definitions.push_back(std::move(definition));
+        if (!is_charted(metric)) {
+            ids.push_back(0);
+            continue;
+        }
+        std::int64_t id = known.find(plan.target_id, metric.name, series.row);
+        if (id == 0) {
+            id = history.allocate_series().value_or(0);
+            store::SeriesDefinition definition;
+            definition.id = id;
+            definition.target_id = plan.target_id;
+            definition.target_key = plan.key;
+            definition.metric = metric.name;
+            definition.row = std::string(series.row);
+            definition.unit = metric.unit;
+            definition.type = series_type(metric.type);
+            if (id != 0) batch.definitions.push_back(std::move(definition));
+        }
+        ids.push_back(id);
     }
 }
 

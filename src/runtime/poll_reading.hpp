@@ -12,6 +12,7 @@
 #include "model/reply.hpp"
 #include "runtime/device_page.hpp"
 #include "runtime/run_order.hpp"
+#include "runtime/series_directory.hpp"
 #include "store/history/history.hpp"
 
 namespace pollux::runtime {
@@ -34,9 +35,10 @@ void describe(PollReading& reading, RunReport& report);
 void add_values(DevicePage& page, const PollPlan& plan, const derive::TargetMemory& memory,
                 base::BootTime answered, base::BootTime now);
 
-// Gives every series of the memory that has none an id in history; `ids` is by slot.
+// Gives every series of the memory that has none an id in history; `ids` is by slot, 0: none could
+// be had.
 void define_series(const PollPlan& plan, const derive::TargetMemory& memory,
-                   store::History& history, std::vector<std::int64_t>& ids,
-                   store::SampleBatch& batch);
+                   store::History& history, const SeriesDirectory& known,
+                   std::vector<std::int64_t>& ids, store::SampleBatch& batch);
 
 }  // namespace pollux::runtime

@@ -41,6 +41,18 @@ std::size_t shards_for(const config::Settings& settings) {
     return std::clamp<std::size_t>(cores - 1, 1, kMaxShards);
 }
 
+store::HistoryOptions history_options(const config::Settings& settings) {
+    store::HistoryOptions options;
+    const auto days = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+    // The quota is shared: most of it for what is asked for most.
+    const auto megabytes = static_cast<std::uint64_t>(settings.history_quota_megabytes) << 20U;
+    store::RetentionLimits& usual = options.retention[0];
+    usual.raw = {days(settings.history_raw_days), megabytes / 2};
+    usual.minute = {days(settings.history_minute_days), megabytes / 3};
+    usual.hour = {days(settings.history_hour_days), megabytes / 6};
+    return options;
+}
+
 observe::LogLevel log_level_of(config::LogLevel level) {
     return static_cast<observe::LogLevel>(level);
 }
@@ -177,6 +189,7 @@ base::Status Server::start_threads() {
         auto history = store::History::open(directory_, history_options(settings_));
         if (!history) return std::unexpected(history.error());
         history_ = std::move(*history);
+        if (auto status = series_.load(*history_); !status) return status;
     }
     auto egress = make_egress(settings_.egress_allow, settings_.egress_deny);
     if (!egress) return std::unexpected(egress.error());
@@ -187,6 +200,7 @@ base::Status Server::start_threads() {
             core_->deliver(std::move(reports));
         };
         wiring.history = history_.get();
+        wiring.series = &series_;
         shards_.push_back(std::make_unique<Shard>(i, real_drivers(*egress), std::move(wiring)));
     }
     CoreWiring wiring;
@@ -258,7 +272,11 @@ void Server::stop() {
     if (core_) core_->stop(kStopWait);
     save_memories(true);
     for (const auto& shard : shards_) shard->stop();
-    if (history_) history_->close();
+    if (history_) {
+        if (auto closed = history_->close(); !closed) {
+            log_.error("the history did not close cleanly", {{"error", closed.error().message}});
+        }
+    }
     if (store_) {
         if (auto closed = store_->close(); !closed) {
             log_.error("the store did not close cleanly", {{"error", closed.error().message}});

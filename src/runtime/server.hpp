@@ -111,6 +111,7 @@ class Server {
     std::unique_ptr<SettingsFile> settings_file_;
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<store::History> history_;
+    SeriesDirectory series_;
     store::LoadedState loaded_;
     std::vector<model::ConfigObject> objects_;  // credentials opened; sorted by kind and name
     model::ConfigObject settings_object_;       // version 0: never stored

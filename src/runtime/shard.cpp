@@ -261,16 +261,18 @@ void Shard::keep_samples(TaskState& state, const model::Observation& observation
                          base::WallTime at) {
     if (wiring_.history == nullptr || !state.plan->history || state.plan->target_id.empty()) return;
     if (observation.renumbered) state.series.clear();
-    define_series(*state.plan, state.memory, *wiring_.history, state.series, samples_);
+    define_series(*state.plan, state.memory, *wiring_.history, *wiring_.series, state.series,
+                  samples_);
     for (const model::Sample& sample : observation.samples) {
-        if (sample.slot >= state.series.size()) continue;
+        if (sample.slot >= state.series.size() || state.series[sample.slot] == 0) continue;
         samples_.samples.push_back({state.series[sample.slot], at.us, sample.value});
     }
 }
 
 void Shard::flush() {
     if (!samples_.samples.empty() || !samples_.definitions.empty()) {
-        wiring_.history->append(std::exchange(samples_, {}));
+        // A full queue is counted by the history itself, which is where people look.
+        [[maybe_unused]] const auto status = wiring_.history->append(std::exchange(samples_, {}));
     }
     if (!reports_.empty()) wiring_.report(std::exchange(reports_, {}));
 }

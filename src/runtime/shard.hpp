@@ -25,6 +25,7 @@
 #include "protocol/driver.hpp"
 #include "runtime/device_page.hpp"
 #include "runtime/run_order.hpp"
+#include "runtime/series_directory.hpp"
 #include "store/history/history.hpp"
 
 namespace pollux::runtime {
@@ -39,7 +40,8 @@ using MakeDrivers = std::function<std::unique_ptr<Drivers>(net::EventLoop&)>;
 
 struct ShardWiring {
     std::function<void(std::vector<RunReport>)> report;
-    store::History* history = nullptr;  // null: no history
+    store::History* history = nullptr;        // null: no history
+    const SeriesDirectory* series = nullptr;  // with a history
 };
 
 // Counts since the start, by protocol.
