@@ -89,13 +89,15 @@ void AddonBuilder::read_http(Reader& reader) {
     HttpPlan& http = plan_->http;
     Reader inner(*node, "http", out_, keys::kHttp);
     const std::string base = inner.string("base").value_or("http://{host}:{port}");
-    if (!base.starts_with("http://") && !base.starts_with("https://")) {
+    // A scheme that is a parameter is checked when the requests are made.
+    const bool open_scheme = base.starts_with("{scheme}://") && find_parameter("scheme") != nullptr;
+    if (!base.starts_with("http://") && !base.starts_with("https://") && !open_scheme) {
         inner.error("base", fmt::format("{} does not begin with http:// or https://; write it like "
                                         "https://{{host}}:{{port}}",
                                         quoted(base)));
     }
     http.base = url_template(inner, "base", base);
-    if (plan_->port == 0) plan_->port = base.starts_with("https://") ? 443 : 80;
+    if (plan_->port == 0 && !open_scheme) plan_->port = base.starts_with("https://") ? 443 : 80;
     read_auth(inner);
     read_tls(inner);
     http.http2 = inner.boolean("http2").value_or(true);

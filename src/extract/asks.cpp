@@ -114,7 +114,11 @@ class AskMaker {
     }
 
   private:
-    std::uint16_t port() const { return binding_.port != 0 ? binding_.port : plan_.port; }
+    std::uint16_t port() const {
+        if (binding_.port != 0) return binding_.port;
+        if (plan_.port != 0) return plan_.port;
+        return value("scheme", Place::kText) == "https" ? 443 : 80;
+    }
 
     std::string bare_host() const {
         std::string_view host = binding_.host;

@@ -1,0 +1,131 @@
+// `pollux addon`: checks manifests, runs their cases, lists what there is.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/addon_case.hpp"
+#include "app/addon_files.hpp"
+#include "app/commands.hpp"
+#include "document/scalar.hpp"
+
+namespace pollux::app {
+namespace {
+
+struct AddonArguments {
+    std::vector<std::string> files;
+    std::vector<std::string> folders;
+    std::string folder;
+};
+
+int check(const std::vector<std::string>& paths) {
+    std::size_t errors = 0;
+    std::size_t warnings = 0;
+    std::size_t count = 0;
+    for (const std::string& path : paths) {
+        const auto manifests = find_manifests(path);
+        if (!manifests) {
+            fmt::print("{}\n", manifests.error().message);
+            ++errors;
+            continue;
+        }
+        for (const std::string& file : *manifests) {
+            ++count;
+            const auto text = read_text_file(file);
+            if (!text) {
+                fmt::print("{}\n", text.error().message);
+                ++errors;
+                continue;
+            }
+            const extract::CompileResult compiled = extract::compile(*text, file);
+            fmt::print("{}", compiled.diagnostics.text());
+            errors += compiled.diagnostics.errors();
+            warnings += compiled.diagnostics.warnings();
+            if (compiled.addon == nullptr) continue;
+            const model::Addon& addon = compiled.addon->addon();
+            fmt::print("{}: {} {} is good: {} metrics, {} conditions, {} tasks\n", file, addon.name,
+                       addon.version, addon.metrics.size(), addon.conditions.size(),
+                       addon.groups.size());
+        }
+    }
+    fmt::print("{} checked, {} errors, {} warnings\n", count, errors, warnings);
+    return errors == 0 && count > 0 ? 0 : 1;
+}
+
+int test(std::vector<std::string> folders) {
+    if (folders.empty()) folders.emplace_back("addons");
+    CaseTotals totals;
+    for (const std::string& folder : folders) {
+        const CaseTotals one = run_addon_cases(folder);
+        totals.passed += one.passed;
+        totals.failed += one.failed;
+    }
+    fmt::print("{} passed, {} failed\n", totals.passed, totals.failed);
+    return totals.failed == 0 && totals.passed > 0 ? 0 : 1;
+}
+
+int list(const std::string& folder) {
+    const auto addons = load_addons(folder);
+    if (!addons) {
+        fmt::print(stderr, "pollux addon ls: {}\n", addons.error().message);
+        return 1;
+    }
+    using Row = std::array<std::string, 6>;
+    std::vector<Row> rows = {{"NAME", "VERSION", "PROTOCOL", "INTERVAL", "METRICS", "ORIGIN"}};
+    int status = 0;
+    std::string problems;
+    for (const LoadedAddon& loaded : *addons) {
+        if (loaded.addon == nullptr) {
+            problems += loaded.diagnostics.text();
+            status = 1;
+            continue;
+        }
+        const model::Addon& addon = loaded.addon->addon();
+        rows.push_back({addon.name, addon.version, std::string(model::to_string(addon.protocol)),
+                        addon.interval ? document::duration_text(*addon.interval) : "-",
+                        fmt::format("{}", addon.metrics.size()), loaded.origin});
+    }
+    std::array<std::size_t, 6> widths{};
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    for (const Row& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+            line += fmt::format("{:<{}}  ", row[i], widths[i]);
+        }
+        fmt::print("{}{}\n", line, row.back());
+    }
+    fmt::print("{}", problems);
+    return status;
+}
+
+}  // namespace
+
+void add_addon(CLI::App& app, int& status) {
+    auto args = std::make_shared<AddonArguments>();
+    auto* addon = app.add_subcommand("addon", "Check, test and list addons.");
+    addon->require_subcommand(1);
+
+    auto* check_command = addon->add_subcommand(
+        "check", "Compile manifests and say what is wrong with them, with file and line.");
+    check_command->add_option("FILE", args->files, "Manifests, or folders with manifests")
+        ->required();
+    check_command->callback([args, &status] { status = check(args->files); });
+
+    auto* test_command = addon->add_subcommand(
+        "test", "Run the cases of addons: captured replies against expected values.");
+    test_command->add_option("DIR", args->folders,
+                             "Folders of addons, or one addon's own (default: ./addons)");
+    test_command->callback([args, &status] { status = test(args->folders); });
+
+    auto* list_command = addon->add_subcommand("ls", "List the shipped addons and your own.");
+    list_command->add_option("--dir", args->folder, "Folder with your addons")->type_name("DIR");
+    list_command->callback([args, &status] { status = list(args->folder); });
+}
+
+}  // namespace pollux::app
