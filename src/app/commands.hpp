@@ -7,8 +7,16 @@ class App;
 
 namespace pollux::app {
 
+struct FleetPorts;
+
 void add_simulate(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
 void add_addon(CLI::App& app, int& status);
+
+// `ports` outlive the command line.
+void add_check(CLI::App& app, int& status, const FleetPorts& ports);
+void add_plan(CLI::App& app, int& status, const FleetPorts& ports);
+void add_export(CLI::App& app, int& status, const FleetPorts& ports);
+void add_settings(CLI::App& app, int& status, const FleetPorts& ports);
 
 }  // namespace pollux::app

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "app/commands.hpp"
+#include "app/fleet_ports.hpp"
 
 int main(int argc, char** argv) {
     CLI::App app{"Pollux: an adaptive polling engine and monitor."};
@@ -14,6 +15,12 @@ int main(int argc, char** argv) {
     pollux::app::add_simulate(app, status);
     pollux::app::add_demo(app, status);
     pollux::app::add_addon(app, status);
+    pollux::app::FleetPorts ports;
+    ports.environment = pollux::app::process_environment();
+    pollux::app::add_check(app, status, ports);
+    pollux::app::add_plan(app, status, ports);
+    pollux::app::add_export(app, status, ports);
+    pollux::app::add_settings(app, status, ports);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -2,9 +2,8 @@
 // deterministic: the same fleet, addons and settings give the same tasks in the same order.
 //
 // What counts, first found: `targets` > the addon's entry of the device > the device > its groups
-// (in the order of `groups:`, then the others by name, each followed by its parents; within a
-// group its entry of the addon comes first) > `addons` > the manifest > `classes` > the settings of
-// the class > `defaults` > the settings.
+// (nearest first, see membership.hpp; within a group its entry of the addon comes first) > `addons`
+// > the manifest > `classes` > the settings of the class > `defaults` > the settings.
 #pragma once
 
 #include <cstdint>

@@ -38,25 +38,49 @@ Membership::Membership(const Fleet& fleet) : fleet_(fleet) {
         for (const GroupEntry* group : by_label) {
             if (matches(group->second.match, device.labels)) others.insert(group->first);
         }
-        std::vector<const GroupEntry*> list;
-        for (const std::string& group : device.groups) add_with_parents(group, list);
-        for (const std::string& group : others) add_with_parents(group, list);
+        std::vector<const GroupEntry*> list = direct_groups(device, others);
+        add_ancestors(list);
         for (const GroupEntry* group : list) ++members_[group->first];
         if (!list.empty()) groups_.emplace(name, std::move(list));
     }
 }
 
-void Membership::add_with_parents(const std::string& name,
-                                  std::vector<const GroupEntry*>& list) const {
-    std::string_view current = name;
-    for (std::size_t depth = 0; depth < kMaxGroupDepth && !current.empty(); ++depth) {
-        const auto found = fleet_.groups.find(current);
+std::vector<const Membership::GroupEntry*> Membership::direct_groups(
+    const Device& device, const std::set<std::string>& others) const {
+    std::vector<const GroupEntry*> list;
+    const auto add = [&](const std::string& name) {
+        const auto found = fleet_.groups.find(name);
         if (found == fleet_.groups.end()) return;
-        const GroupEntry* entry = &*found;
-        // Its parents are there too then.
-        if (std::find(list.begin(), list.end(), entry) != list.end()) return;
-        list.push_back(entry);
-        current = entry->second.parent;
+        if (std::find(list.begin(), list.end(), &*found) == list.end()) list.push_back(&*found);
+    };
+    for (const std::string& name : device.groups) add(name);
+    const std::size_t named = list.size();
+    for (const std::string& name : others) add(name);
+    // A group inside another one says more about its members than the outer one.
+    std::stable_sort(
+        list.begin() + static_cast<std::ptrdiff_t>(named), list.end(),
+        [&](const GroupEntry* a, const GroupEntry* b) { return depth_of(*a) > depth_of(*b); });
+    return list;
+}
+
+std::size_t Membership::depth_of(const GroupEntry& group) const {
+    std::size_t depth = 0;
+    const GroupEntry* current = &group;
+    while (depth < kMaxGroupDepth) {
+        const auto parent = fleet_.groups.find(current->second.parent);
+        if (parent == fleet_.groups.end()) break;
+        current = &*parent;
+        ++depth;
+    }
+    return depth;
+}
+
+void Membership::add_ancestors(std::vector<const GroupEntry*>& list) const {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const auto parent = fleet_.groups.find(list[i]->second.parent);
+        if (parent == fleet_.groups.end()) continue;
+        // Each group is there at most once, so this ends even where parents form a circle.
+        if (std::find(list.begin(), list.end(), &*parent) == list.end()) list.push_back(&*parent);
     }
 }
 

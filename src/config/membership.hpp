@@ -18,8 +18,9 @@ class Membership {
   public:
     explicit Membership(const Fleet& fleet);
 
-    // Nearest first: those the device names, in its order, then the others by name; each followed
-    // by its parents. Names of groups that do not exist are left out; each is listed once.
+    // Nearest first: the groups the device names, in its order; then those that list or match it,
+    // inner ones before outer ones, then by name; then the parents of all these. Names of groups
+    // that do not exist are left out; each is listed once.
     std::vector<const Group*> groups_of(std::string_view device) const;
     std::vector<std::string> group_names_of(std::string_view device) const;
 
@@ -33,7 +34,10 @@ class Membership {
     using GroupEntry = ByName<Group>::value_type;
 
     const std::vector<const GroupEntry*>* entries_of(std::string_view device) const;
-    void add_with_parents(const std::string& name, std::vector<const GroupEntry*>& list) const;
+    std::vector<const GroupEntry*> direct_groups(const Device& device,
+                                                 const std::set<std::string>& others) const;
+    std::size_t depth_of(const GroupEntry& group) const;
+    void add_ancestors(std::vector<const GroupEntry*>& list) const;
 
     const Fleet& fleet_;
     std::map<std::string, std::vector<const GroupEntry*>, std::less<>> groups_;  // by device

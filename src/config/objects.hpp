@@ -92,7 +92,7 @@ struct ObjectEdits {
 ObjectEdits make_edits(const FleetDiff& difference, base::WallTime now, const RandomBits& random);
 
 // The state after the edits, sorted by kind and name.
-std::vector<model::ConfigObject> apply(std::span<const model::ConfigObject> current,
+std::vector<model::ConfigObject> apply_edits(std::span<const model::ConfigObject> current,
                                        const ObjectEdits& edits);
 
 // For people: one line per object, and one per field; secrets are not shown.

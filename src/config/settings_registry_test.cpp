@@ -1,0 +1,96 @@
+#include "config/settings_registry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace pollux::config {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(SettingsRegistry, NamesAreUnique) {
+    std::set<std::string_view> keys;
+    std::set<std::string_view> variables;
+    std::set<std::string_view> json;
+    for (const SettingDef& row : setting_definitions()) {
+        EXPECT_TRUE(keys.insert(row.key).second) << row.key;
+        EXPECT_TRUE(variables.insert(row.environment).second) << row.environment;
+        if (!row.alias.empty()) {
+            EXPECT_TRUE(variables.insert(row.alias).second) << row.alias;
+        }
+        if (!row.json.empty()) {
+            EXPECT_TRUE(json.insert(row.json).second) << row.json;
+        }
+        EXPECT_FALSE(row.help.empty()) << row.key;
+        EXPECT_EQ(find_setting(row.key), &row);
+    }
+}
+
+TEST(SettingsRegistry, EveryDefaultIsAllowedAndReadsBack) {
+    const Settings defaults;
+    for (const SettingDef& row : setting_definitions()) {
+        if (row.key == "poll_task_workers" || row.key == "egress_allow") continue;  // unset
+        Settings copy;
+        const auto parsed = parse_into(row, format_value(row, defaults), copy);
+        ASSERT_TRUE(parsed) << row.key << ": " << parsed.error().message;
+        EXPECT_FALSE(parsed->clamped) << row.key;
+        EXPECT_EQ(copy, defaults) << row.key;
+    }
+}
+
+TEST(SettingsRegistry, KnowsEverySettingOfOlderInstallations) {
+    for (const std::string_view name :
+         {"ADAPTIVE_POLLING_ENABLED", "ADAPTIVE_POLLING_BASE_INTERVAL",
+          "ADAPTIVE_POLLING_MIN_INTERVAL", "ADAPTIVE_POLLING_MAX_INTERVAL", "PVE_POLLING_INTERVAL",
+          "PBS_POLLING_INTERVAL", "PMG_POLLING_INTERVAL", "CONNECTION_TIMEOUT", "MAX_POLL_TIMEOUT",
+          "POLL_TASK_WORKERS", "ENABLE_BACKUP_POLLING", "BACKUP_POLLING_INTERVAL",
+          "BACKUP_POLLING_CYCLES", "GUEST_METADATA_MIN_REFRESH_INTERVAL",
+          "GUEST_METADATA_REFRESH_JITTER", "GUEST_METADATA_RETRY_BACKOFF",
+          "GUEST_METADATA_MAX_CONCURRENT"}) {
+        bool found = false;
+        for (const SettingDef& row : setting_definitions()) found |= row.environment == name;
+        EXPECT_TRUE(found) << name;
+    }
+}
+
+TEST(SettingsRegistry, ScopesReadBack) {
+    const SettingDef& row = *find_setting("adaptive_polling_scope");
+    for (const std::string_view text :
+         {"all", "classes:pbs,pve", "groups:lab", "targets:pve::a,pve::b", "percent:12.5"}) {
+        Settings settings;
+        ASSERT_TRUE(parse_into(row, text, settings)) << text;
+        EXPECT_EQ(format_value(row, settings), text);
+    }
+    for (const std::string_view text :
+         {"", "some", "percent:", "percent:101", "percent:-1", "classes:", "class:pve"}) {
+        Settings settings;
+        EXPECT_FALSE(parse_into(row, text, settings)) << text;
+    }
+}
+
+TEST(SettingsRegistry, AddressesAreChecked) {
+    Settings settings;
+    EXPECT_TRUE(parse_into(*find_setting("metrics_bind"), "::1", settings));
+    EXPECT_EQ(settings.metrics_bind, "::1");
+    EXPECT_FALSE(parse_into(*find_setting("metrics_bind"), "localhost:9091", settings));
+    EXPECT_TRUE(parse_into(*find_setting("egress_deny"), "10.0.0.0/8, fd00::/8", settings));
+    EXPECT_EQ(settings.egress_deny, (std::vector<std::string>{"10.0.0.0/8", "fd00::/8"}));
+    const auto wrong = parse_into(*find_setting("egress_deny"), "10.0.0.0/33", settings);
+    ASSERT_FALSE(wrong);
+    EXPECT_THAT(wrong.error().message, HasSubstr("10.0.0.0/33"));
+}
+
+TEST(SettingsRegistry, TheReferencePageIsCurrent) {
+    std::ifstream file("docs/settings-reference.md");
+    std::ostringstream text;
+    text << file.rdbuf();
+    EXPECT_EQ(text.str(), settings_reference_markdown())
+        << "write it again: pollux settings reference > docs/settings-reference.md";
+}
+
+}  // namespace
+}  // namespace pollux::config
