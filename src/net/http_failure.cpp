@@ -135,7 +135,10 @@ HttpFault fault_of(const HttpTransfer& transfer, int code) {
             return {HttpProblem::kEncoding,
                     "the body is not encoded as its content-encoding header says; this is a fault "
                     "of the device"};
-        case CURLE_OUT_OF_MEMORY: return {HttpProblem::kOverloaded, "out of memory"};
+        case CURLE_OUT_OF_MEMORY:  // also what libcurl says when one line outgrows its buffer
+            if (transfer.header_count == 0) return {HttpProblem::kOverloaded, "out of memory"};
+            return {HttpProblem::kHeadersTooLarge,
+                    "a header of the answer is too long; check that the URL is that of the device"};
         default:
             return {HttpProblem::kInternal,
                     fmt::format("libcurl: {}", curl_easy_strerror(static_cast<CURLcode>(code)))};
