@@ -37,7 +37,8 @@ class Snmpd {
         folder_.write("snmpd.conf", "agentaddress udp:127.0.0.1:" + std::to_string(port_) +
                                         ",udp6:[::1]:" + std::to_string(port_) + "\nrocommunity " +
                                         std::string(kCommunity) + " 127.0.0.1\nrocommunity6 " +
-                                        std::string(kCommunity) + " ::1\nsysLocation a room\nsysServices 72\n");
+                                        std::string(kCommunity) +
+                                        " ::1\nsysLocation a room\nsysServices 72\n");
         process_ =
             std::make_unique<Process>(std::vector<std::string>{"/usr/sbin/snmpd", "-f", "-Lo", "-C",
                                                                "-c", folder_.file("snmpd.conf")},
