@@ -26,7 +26,8 @@ inline constexpr std::string_view kToken = "lab-token-0123456789";
 
 class Device {
   public:
-    // `number` counts within the kind, from 0. The profile must outlive the device.
+    // `number` counts within the kind, from 0. The profile must outlive the device;
+    // its rates and faults may change meanwhile.
     Device(DeviceKind kind, std::uint32_t number, std::uint32_t address, std::uint64_t seed,
            const Profile& profile);
 
@@ -35,7 +36,6 @@ class Device {
     const std::string& name() const { return name_; }
     std::uint32_t address() const { return address_; }  // host byte order
     const Chances& chances() const { return chances_; }
-    void set_profile(const Profile& profile) { profile_ = &profile; }
 
     // What it is; follows from the seed and the profile it was made with.
     std::uint32_t interfaces() const { return interfaces_; }

@@ -320,9 +320,9 @@ void HttpConnection::answer_with(Response head, BodySource source,
     pump();
 }
 
-void HttpConnection::answer_with_upgrade(Response head, UpgradeTaker taker) {
+void HttpConnection::answer_with_upgrade(std::optional<Response> head, UpgradeTaker taker) {
     ++link_->serial;
-    append_head(head, std::nullopt, false);
+    if (head) append_head(*head, std::nullopt, false);
     taker_ = std::move(taker);
     enter(Phase::kUpgrading);
     pump();

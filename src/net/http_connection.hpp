@@ -29,7 +29,7 @@ class HttpConnection final : private StreamHandler {
     // For Responder and StreamHandle.
     void answer(Response response);
     void answer_with(Response head, BodySource source, std::optional<std::uint64_t> length);
-    void answer_with_upgrade(Response head, UpgradeTaker taker);
+    void answer_with_upgrade(std::optional<Response> head, UpgradeTaker taker);
     void reset();
     void resume();
 

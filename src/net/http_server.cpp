@@ -62,6 +62,12 @@ void Responder::upgrade(Response head, UpgradeTaker taker) {
     }
 }
 
+void Responder::take_over(UpgradeTaker taker) {
+    if (HttpConnection* connection = take()) {
+        connection->answer_with_upgrade(std::nullopt, std::move(taker));
+    }
+}
+
 void Responder::abort() {
     if (HttpConnection* connection = take()) connection->reset();
 }

@@ -84,6 +84,8 @@ class Responder {
                         std::optional<std::uint64_t> length = std::nullopt);
     // Sends `head` (101 with its fields), then hands the connection over.
     void upgrade(Response head, UpgradeTaker taker);
+    // Hands the connection over without a word of ours, for protocols that answer on their own.
+    void take_over(UpgradeTaker taker);
     // Resets the connection without an answer.
     void abort();
 
@@ -95,7 +97,7 @@ class Responder {
 };
 
 struct HttpServerOptions {
-    RequestLimits limits;
+    RequestLimits limits = {};
     std::size_t max_connections = 1024;  // one more gets 503
     base::Duration idle_timeout = std::chrono::seconds(60);
     base::Duration head_timeout = std::chrono::seconds(10);  // first byte to end of the head
@@ -104,7 +106,7 @@ struct HttpServerOptions {
         std::chrono::seconds(60);                             // until an answer, or its next piece
     base::Duration write_timeout = std::chrono::seconds(30);  // without a byte taken by the client
     // Asked for every new connection; false resets it at once.
-    std::function<bool(const ByteStream&)> accept;
+    std::function<bool(const ByteStream&)> accept = {};
 };
 
 struct HttpServerCounters {

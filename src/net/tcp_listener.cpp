@@ -37,7 +37,7 @@ base::Result<std::unique_ptr<TcpListener>> TcpListener::listen(EventLoop& loop, 
     if (!at.valid()) {
         return base::internal_error("net.listen", "no address to listen on was given");
     }
-    if (!at.is_loopback() && !options.allow_non_loopback) {
+    if (!at.is_loopback() && !options.allow_non_loopback && !options.loopback_interface) {
         return base::config_error(
             "net.listen",
             fmt::format("refuse to listen on {}: it is reachable from outside of this "
@@ -49,6 +49,7 @@ base::Result<std::unique_ptr<TcpListener>> TcpListener::listen(EventLoop& loop, 
     if (fd < 0) return listen_error(at, errno);
     set_flag(fd, SOL_SOCKET, SO_REUSEADDR);
     if (options.reuse_port) set_flag(fd, SOL_SOCKET, SO_REUSEPORT);
+    if (options.loopback_interface) setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2);
     if (at.is_ipv6()) set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY);
     if (bind(fd, at.data(), at.length()) != 0 || ::listen(fd, options.backlog) != 0) {
         const int number = errno;

@@ -16,6 +16,9 @@ namespace pollux::net {
 
 struct TcpListenerOptions {
     bool allow_non_loopback = false;
+    // Ties a wildcard address to the loopback interface, where the kernel lets us; the user still
+    // checks the local address of what is accepted.
+    bool loopback_interface = false;
     // Several listeners on one port, among which the kernel spreads the connections.
     bool reuse_port = false;
     int backlog = 4096;
