@@ -301,7 +301,7 @@ CaseTotals run_addon_cases(const std::string& folder) {
         return totals;
     }
     for (const std::string& manifest : *manifests) {
-        const auto text = read_text_file(manifest);
+        const auto text = read_text_file(manifest, kMaxManifestBytes);
         if (!text) {
             print_result({manifest, {text.error().message}}, totals);
             continue;
@@ -318,7 +318,7 @@ CaseTotals run_addon_cases(const std::string& folder) {
             continue;
         }
         for (const std::string& file : files) {
-            const auto case_text = read_text_file(file);
+            const auto case_text = read_text_file(file, kMaxManifestBytes);
             print_result(case_text ? run_addon_case(compiled.addon, *case_text, file)
                                    : CaseResult{file, {case_text.error().message}},
                          totals);

@@ -35,7 +35,7 @@ int check(const std::vector<std::string>& paths) {
         }
         for (const std::string& file : *manifests) {
             ++count;
-            const auto text = read_text_file(file);
+            const auto text = read_text_file(file, kMaxManifestBytes);
             if (!text) {
                 fmt::print("{}\n", text.error().message);
                 ++errors;

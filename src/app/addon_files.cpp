@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 
 #include "base/text.hpp"
 #include "extract/shipped_addons.hpp"
@@ -36,20 +35,6 @@ auto read_error(const std::string& path, std::string_view why) {
 }
 
 }  // namespace
-
-base::Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes) {
-    std::error_code error;
-    if (fs::is_directory(path, error)) return read_error(path, "is a folder, not a file");
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return read_error(path, "cannot be opened; does it exist, and may it be read?");
-    std::string text(max_bytes + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    if (text.size() > max_bytes) {
-        return read_error(path, fmt::format("is larger than {} bytes", max_bytes));
-    }
-    return text;
-}
 
 base::Result<std::vector<std::string>> find_manifests(const std::string& path) {
     std::vector<std::string> out;
@@ -83,7 +68,7 @@ base::Result<std::vector<LoadedAddon>> load_addons(const std::string& folder) {
     const auto files = find_manifests(folder);
     if (!files) return std::unexpected(files.error());
     for (const std::string& file : *files) {
-        const auto text = read_text_file(file);
+        const auto text = read_text_file(file, kMaxManifestBytes);
         if (!text) return std::unexpected(text.error());
         auto compiled = extract::compile(*text, file);
         if (compiled.addon != nullptr) {

@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "app/fleet_files.hpp"
 #include "base/result.hpp"
 #include "extract/compiled_addon.hpp"
 
 namespace pollux::app {
 
-// Error file.read: what could not be read, and why.
-base::Result<std::string> read_text_file(const std::string& path,
-                                         std::size_t max_bytes = 1U << 20U);
+inline constexpr std::size_t kMaxManifestBytes = 1U << 20U;
 
 // DIR/<name>/manifest.{yaml,yml,json} and DIR/<name>.{yaml,yml,json}, sorted. DIR may be an
 // addon's own folder or a manifest itself.

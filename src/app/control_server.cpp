@@ -1,0 +1,234 @@
+#include "app/control_server.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "app/server_page.hpp"
+#include "base/bytes.hpp"
+#include "config/fleet_export.hpp"
+#include "document/write.hpp"
+
+namespace pollux::app {
+namespace {
+
+constexpr std::size_t kMaxBody = 256U << 20U;
+constexpr std::size_t kMostLines = 1000;
+
+net::Response problem(int status, const base::Error& error) {
+    document::Node body = document::Node::map();
+    body.set("code", document::Node::text(error.code));
+    body.set("error", document::Node::text(error.message));
+    return net::Response::json(status, document::to_json(body));
+}
+
+net::HttpServerOptions control_options() {
+    net::HttpServerOptions options;
+    options.limits.max_body_bytes = kMaxBody;
+    options.max_connections = 64;
+    return options;
+}
+
+std::size_t limit_of(const net::Request& request) {
+    const std::string text = net::query_parameter(request.query, "limit").value_or("20");
+    std::size_t limit = 0;
+    std::from_chars(text.data(), text.data() + text.size(), limit);
+    return std::clamp<std::size_t>(limit, 1, kMostLines);
+}
+
+base::Result<schedule::OperatorVerb> verb_of(std::string_view name) {
+    using enum schedule::OperatorVerb;
+    constexpr std::array<std::pair<std::string_view, schedule::OperatorVerb>, 8> kVerbs = {{
+        {"poll", kTriggerNow},
+        {"enable", kEnable},
+        {"disable", kDisable},
+        {"reset-breaker", kResetBreaker},
+        {"retry-dead-letter", kRetryDeadLetter},
+        {"remove-dead-letter", kRemoveDeadLetter},
+        {"reset-all-breakers", kResetAllBreakers},
+        {"retry-all-dead-letters", kRetryAllDeadLetters},
+    }};
+    for (const auto& [known, verb] : kVerbs) {
+        if (known == name) return verb;
+    }
+    return base::config_error("control.verb", fmt::format("unknown action {}", name));
+}
+
+}  // namespace
+
+std::string encode_files(const std::vector<config::FileText>& files) {
+    base::ByteWriter out;
+    out.varint(files.size());
+    for (const config::FileText& file : files) {
+        out.string(file.file);
+        out.string(file.text);
+    }
+    return out.take();
+}
+
+base::Result<std::vector<config::FileText>> decode_files(const std::string& body) {
+    base::ByteReader in(body);
+    std::vector<config::FileText> files;
+    const std::uint64_t count = in.varint();
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+        std::string name(in.string(body.size()));
+        std::string text(in.string(body.size()));
+        files.push_back({std::move(name), std::move(text)});
+    }
+    if (!in.ok() || !in.at_end()) {
+        return base::config_error("control.body", "the body of the request is damaged");
+    }
+    return files;
+}
+
+ControlServer::ControlServer(net::EventLoop& loop, runtime::Server& server)
+    : server_(server),
+      http_(loop, control_options(), [this](net::Request request, net::Responder responder) {
+          handle(std::move(request), std::move(responder));
+      }) {}
+
+base::Result<std::unique_ptr<ControlServer>> ControlServer::start(net::EventLoop& loop,
+                                                                  runtime::Server& server,
+                                                                  const std::string& data_folder) {
+    std::unique_ptr<ControlServer> control(new ControlServer(loop, server));
+    auto listener = net::UnixListener::listen(
+        loop, data_folder + "/" + kControlSocket,
+        [http = &control->http_](std::unique_ptr<net::ByteStream> stream) {
+            http->adopt(std::move(stream));
+        });
+    if (!listener) return std::unexpected(listener.error());
+    control->listener_ = std::move(*listener);
+    return control;
+}
+
+void ControlServer::answer(
+    std::move_only_function<std::string(const runtime::CoreLoop::View&)> question,
+    net::Responder responder) {
+    server_.ask(std::move(question), [responder = std::move(responder)](std::string text) mutable {
+        responder.send(net::Response::json(200, std::move(text)));
+    });
+}
+
+void ControlServer::handle(net::Request request, net::Responder responder) {
+    const std::string route = request.method + " " + request.path;
+    if (route == "GET /status") {
+        answer([limit = limit_of(request)](const auto& view) { return status_page(view, limit); },
+               std::move(responder));
+    } else if (route == "GET /explain") {
+        std::string key = net::query_parameter(request.query, "key").value_or("");
+        answer([key = std::move(key)](const auto& view) { return explain_page(view, key); },
+               std::move(responder));
+    } else if (route == "POST /apply") {
+        apply(request, std::move(responder));
+    } else if (route == "POST /reload") {
+        const auto status = server_.reload();
+        responder.send(status ? net::Response::json(200, "{}") : problem(422, status.error()));
+    } else if (route == "GET /export") {
+        const auto fleet = config::from_objects(server_.objects());
+        responder.send(fleet ? net::Response::text(200, config::export_fleet(*fleet))
+                             : problem(500, fleet.error()));
+    } else if (route == "POST /operate") {
+        operate(request, std::move(responder));
+    } else if (route == "POST /setting") {
+        change_setting(request, std::move(responder));
+    } else {
+        responder.send(net::Response::json(404, "{\"error\":\"no such page\"}"));
+    }
+}
+
+void ControlServer::apply(const net::Request& request, net::Responder responder) {
+    const auto files = decode_files(request.body);
+    if (!files) {
+        responder.send(problem(400, files.error()));
+        return;
+    }
+    const bool adopt = net::query_parameter(request.query, "adopt") == "true";
+    const auto report = server_.apply(*files, adopt);
+    if (!report) {
+        responder.send(problem(422, report.error()));
+        return;
+    }
+    document::Node body = document::Node::map();
+    body.set("added", document::Node::unsigned_integer(report->added));
+    body.set("changed", document::Node::unsigned_integer(report->changed));
+    body.set("removed", document::Node::unsigned_integer(report->removed));
+    body.set("difference", document::Node::text(report->difference));
+    std::string warnings;
+    for (const auto& item : report->warnings) warnings += document::to_string(item) + "\n";
+    body.set("warnings", document::Node::text(warnings));
+    responder.send(net::Response::json(200, document::to_json(body)));
+}
+
+void ControlServer::operate(const net::Request& request, net::Responder responder) {
+    const auto verb = verb_of(net::query_parameter(request.query, "verb").value_or(""));
+    if (!verb) {
+        responder.send(problem(400, verb.error()));
+        return;
+    }
+    schedule::OperatorAction action;
+    action.verb = *verb;
+    action.key = net::query_parameter(request.query, "key").value_or("");
+    server_.operate(
+        std::move(action), [responder = std::move(responder)](base::Status status) mutable {
+            responder.send(status ? net::Response::json(200, "{}") : problem(409, status.error()));
+        });
+}
+
+void ControlServer::change_setting(const net::Request& request, net::Responder responder) {
+    config::StoredSettings wanted = server_.stored_settings();
+    const std::string key = net::query_parameter(request.query, "key").value_or("");
+    const std::string value = net::query_parameter(request.query, "value").value_or("");
+    auto status = config::set_value(wanted, key, value);
+    if (status) status = server_.change_settings(std::move(wanted), "pollux settings set");
+    responder.send(status ? net::Response::json(200, "{}") : problem(422, status.error()));
+}
+
+// --- metrics ------------------------------------------------------------------------------------
+
+MetricsServer::MetricsServer(net::EventLoop& loop, runtime::Server& server)
+    : server_(server), http_(loop, {}, [this](net::Request request, net::Responder responder) {
+          handle(request, std::move(responder));
+      }) {}
+
+base::Result<std::unique_ptr<MetricsServer>> MetricsServer::start(net::EventLoop& loop,
+                                                                  runtime::Server& server) {
+    const config::Settings& settings = server.settings();
+    auto at = net::SocketAddress::parse(settings.metrics_bind,
+                                        static_cast<std::uint16_t>(settings.metrics_port));
+    if (!at) return std::unexpected(at.error());
+    std::unique_ptr<MetricsServer> metrics(new MetricsServer(loop, server));
+    net::TcpListenerOptions listener;
+    // Somebody wrote another address into the settings: that is the decision.
+    listener.allow_non_loopback = true;
+    auto listening = metrics->http_.listen(*at, nullptr, listener);
+    if (!listening) return std::unexpected(listening.error());
+    metrics->address_ = *listening;
+    return metrics;
+}
+
+void MetricsServer::handle(const net::Request& request, net::Responder responder) {
+    const auto send = [](net::Responder to, std::string text) {
+        net::Response response = net::Response::text(200, std::move(text));
+        for (net::HeaderField& field : response.headers) {
+            if (net::equal_ignoring_case(field.name, "Content-Type")) {
+                field.value = "text/plain; version=0.0.4; charset=utf-8";
+            }
+        }
+        to.send(std::move(response));
+    };
+    if (request.method != "GET" && request.method != "HEAD") {
+        responder.send(net::Response::text(405, "only GET\n").with("Allow", "GET, HEAD"));
+    } else if (request.path == "/metrics") {
+        server_.metrics([send, responder = std::move(responder)](std::string text) mutable {
+            send(std::move(responder), std::move(text));
+        });
+    } else if (request.path == "/metrics/devices") {
+        server_.device_metrics([send, responder = std::move(responder)](std::string text) mutable {
+            send(std::move(responder), std::move(text));
+        });
+    } else {
+        responder.send(net::Response::text(404, "look at /metrics and /metrics/devices\n"));
+    }
+}
+
+}  // namespace pollux::app

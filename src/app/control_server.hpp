@@ -1,0 +1,59 @@
+// The control socket of a running server: HTTP on `pollux.sock` in the data folder, for commands of
+// the same user on the same machine. The files of the folder are the permission.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "net/event_loop.hpp"
+#include "net/http_server.hpp"
+#include "net/unix_listener.hpp"
+#include "runtime/server.hpp"
+
+namespace pollux::app {
+
+inline constexpr const char* kControlSocket = "pollux.sock";
+
+class ControlServer {
+  public:
+    // Both outlive it.
+    static base::Result<std::unique_ptr<ControlServer>> start(net::EventLoop& loop,
+                                                              runtime::Server& server,
+                                                              const std::string& data_folder);
+
+  private:
+    ControlServer(net::EventLoop& loop, runtime::Server& server);
+    void handle(net::Request request, net::Responder responder);
+    void apply(const net::Request& request, net::Responder responder);
+    void operate(const net::Request& request, net::Responder responder);
+    void change_setting(const net::Request& request, net::Responder responder);
+    void answer(std::move_only_function<std::string(const runtime::CoreLoop::View&)> question,
+                net::Responder responder);
+
+    runtime::Server& server_;
+    net::HttpServer http_;
+    std::unique_ptr<net::UnixListener> listener_;
+};
+
+// The two pages of metrics, on a loopback port unless the settings say otherwise.
+class MetricsServer {
+  public:
+    static base::Result<std::unique_ptr<MetricsServer>> start(net::EventLoop& loop,
+                                                              runtime::Server& server);
+    const net::SocketAddress& address() const { return address_; }
+
+  private:
+    MetricsServer(net::EventLoop& loop, runtime::Server& server);
+    void handle(const net::Request& request, net::Responder responder);
+
+    runtime::Server& server_;
+    net::HttpServer http_;
+    net::SocketAddress address_;
+};
+
+// Body of POST /apply: the files as JSON, and back.
+std::string encode_files(const std::vector<config::FileText>& files);
+base::Result<std::vector<config::FileText>> decode_files(const std::string& body);
+
+}  // namespace pollux::app
