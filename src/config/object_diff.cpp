@@ -191,7 +191,8 @@ ObjectEdits make_edits(const FleetDiff& difference, base::WallTime now, const Ra
     return edits;
 }
 
-std::vector<ConfigObject> apply_edits(std::span<const ConfigObject> current, const ObjectEdits& edits) {
+std::vector<ConfigObject> apply_edits(std::span<const ConfigObject> current,
+                                      const ObjectEdits& edits) {
     std::map<std::pair<ObjectKind, std::string>, ConfigObject> state;
     for (const ConfigObject& one : current) state[{one.kind, one.name}] = one;
     for (const ConfigObject& one : edits.removals) state.erase({one.kind, one.name});

@@ -93,7 +93,7 @@ ObjectEdits make_edits(const FleetDiff& difference, base::WallTime now, const Ra
 
 // The state after the edits, sorted by kind and name.
 std::vector<model::ConfigObject> apply_edits(std::span<const model::ConfigObject> current,
-                                       const ObjectEdits& edits);
+                                             const ObjectEdits& edits);
 
 // For people: one line per object, and one per field; secrets are not shown.
 std::string describe(const FleetDiff& difference);

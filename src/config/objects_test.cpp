@@ -63,7 +63,7 @@ TEST(Objects, EveryTargetHasAnObject) {
     EXPECT_EQ(find(objects, ObjectKind::kTarget, "x::db")->body, "{}");
     EXPECT_EQ(find(objects, ObjectKind::kTarget, "x::web")->body, R"({"tier":"critical"})");
     EXPECT_EQ(find(objects, ObjectKind::kDevice, "web")->body,
-              R"({"address":"192.0.2.1","addons":["x"],"labels":{"role":"web"}})");
+              R"({"addons":["x"],"address":"192.0.2.1","labels":{"role":"web"}})");
 }
 
 TEST(Objects, AreReadBackWithoutLoss) {
@@ -121,7 +121,8 @@ TEST(Diff, ShowsChangesFieldByField) {
               "    interval.max: (not set) -> \"9s\"\n"
               "    tier: \"low\" -> (not set)\n"
               "1 to add, 1 to change, 0 to remove, 0 conflicts\n");
-    const auto next = apply_edits(state, make_edits(difference, base::WallTime{2'000'000}, counting()));
+    const auto next =
+        apply_edits(state, make_edits(difference, base::WallTime{2'000'000}, counting()));
     const ConfigObject* before = find(state, ObjectKind::kDevice, "a");
     const ConfigObject* after = find(next, ObjectKind::kDevice, "a");
     EXPECT_EQ(after->id, before->id);
