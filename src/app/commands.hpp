@@ -9,5 +9,6 @@ namespace pollux::app {
 
 void add_simulate(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
+void add_fleet(CLI::App& app, int& status);
 
 }  // namespace pollux::app

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
     int status = 0;
     pollux::app::add_simulate(app, status);
     pollux::app::add_demo(app, status);
+    pollux::app::add_fleet(app, status);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
