@@ -18,5 +18,6 @@ void add_check(CLI::App& app, int& status, const FleetPorts& ports);
 void add_plan(CLI::App& app, int& status, const FleetPorts& ports);
 void add_export(CLI::App& app, int& status, const FleetPorts& ports);
 void add_settings(CLI::App& app, int& status, const FleetPorts& ports);
+void add_fleet(CLI::App& app, int& status);
 
 }  // namespace pollux::app
