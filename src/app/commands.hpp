@@ -18,6 +18,9 @@ void add_check(CLI::App& app, int& status, const FleetPorts& ports);
 void add_plan(CLI::App& app, int& status, const FleetPorts& ports);
 void add_export(CLI::App& app, int& status, const FleetPorts& ports);
 void add_settings(CLI::App& app, int& status, const FleetPorts& ports);
+void add_serve(CLI::App& app, int& status, const FleetPorts& ports);
+void add_apply(CLI::App& app, int& status, const FleetPorts& ports);
+void add_explain(CLI::App& app, int& status);
 void add_fleet(CLI::App& app, int& status);
 
 }  // namespace pollux::app

@@ -21,6 +21,9 @@ int main(int argc, char** argv) {
     pollux::app::add_plan(app, status, ports);
     pollux::app::add_export(app, status, ports);
     pollux::app::add_settings(app, status, ports);
+    pollux::app::add_serve(app, status, ports);
+    pollux::app::add_apply(app, status, ports);
+    pollux::app::add_explain(app, status);
     pollux::app::add_fleet(app, status);
     try {
         app.parse(argc, argv);

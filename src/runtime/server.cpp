@@ -84,7 +84,7 @@ base::Result<std::unique_ptr<Server>> Server::start(net::EventLoop& loop, observ
         auto applied = server->apply(*files);
         if (!applied) return std::unexpected(applied.error());
     }
-    server->house_timer_.arm_in(kHouseEvery);
+    if (!server->options_.offline) server->house_timer_.arm_in(kHouseEvery);
     return server;
 }
 
@@ -185,6 +185,7 @@ base::Status Server::load_settings() {
 }
 
 base::Status Server::start_threads() {
+    if (options_.offline) return {};
     if (settings_.history_enabled && directory_) {
         auto history = store::History::open(directory_, history_options(settings_));
         if (!history) return std::unexpected(history.error());
@@ -297,7 +298,7 @@ base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const conf
                              .settings = settings,
                              .ids = config::target_ids(objects),
                              .secrets = secret_source(options_.environment, secrets_.get()),
-                             .shards = shards_.size()};
+                             .shards = std::max<std::size_t>(shards_.size(), 1)};
     FleetImage image = make_image(inputs, diagnostics);
     // At the start, what was stored must not keep the rest from being polled.
     if (!diagnostics.ok() && warnings != nullptr) {
@@ -386,7 +387,7 @@ base::Status Server::commit(config::ObjectEdits edits, const std::string& note) 
 
 void Server::take_image(FleetImage next) {
     CoreEdit edit = difference(image_, next);
-    core_->edit(std::move(edit), [](std::vector<base::Error>) {});
+    if (core_) core_->edit(std::move(edit), [](std::vector<base::Error>) {});
     image_ = std::move(next);
 }
 
@@ -448,7 +449,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     stored_ = std::move(wanted);
     settings_ = std::move(next);
     log_.set_level(log_level_of(settings_.log_level));
-    core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
+    if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
     if (settings_file_) {
         if (auto status = settings_file_->write(text); !status) {

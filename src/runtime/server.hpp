@@ -37,6 +37,7 @@ struct ServerOptions {
     std::function<base::Result<std::vector<config::FileText>>()> fleet_files;
     ServiceManager manager{"", std::nullopt};
     std::string version;
+    bool offline = false;  // only the store: nothing is polled
 };
 
 struct ApplyReport {

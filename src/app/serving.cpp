@@ -1,0 +1,135 @@
+#include "app/serving.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "app/addon_files.hpp"
+#include "app/fleet_files.hpp"
+#include "lab/fleet_server.hpp"
+
+namespace pollux::app {
+
+base::Result<runtime::AddonSet> load_addon_set(const std::string& folder) {
+    auto loaded = load_addons(folder);
+    if (!loaded) return std::unexpected(loaded.error());
+    runtime::AddonSet set;
+    for (const LoadedAddon& one : *loaded) {
+        if (!one.addon) return std::unexpected(one.diagnostics.as_error("addon.invalid"));
+        set[one.addon->addon().name] = one.addon;
+    }
+    return set;
+}
+
+base::Status Serving::open_log(const ServeArguments& arguments) {
+    log_fd_ = STDERR_FILENO;
+    if (!arguments.log_file.empty()) {
+        log_fd_ = open(arguments.log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        if (log_fd_ < 0) {
+            return base::config_error(
+                "log.file",
+                fmt::format("cannot write {}: {}", arguments.log_file, std::strerror(errno)));
+        }
+    }
+    observe::LogOptions options;
+    options.format =
+        arguments.log_format == "json" ? observe::LogFormat::kJson : observe::LogFormat::kLogfmt;
+    log_ =
+        std::make_unique<observe::Log>(options, &net::wall_now, observe::descriptor_sink(log_fd_));
+    return {};
+}
+
+base::Status Serving::watch_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+    signal_fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signal_fd_ < 0) {
+        return base::internal_error("serve.signals", std::strerror(errno));
+    }
+    return loop_->watch(signal_fd_, EPOLLIN, *this);
+}
+
+base::Result<std::unique_ptr<Serving>> Serving::start(const ServeArguments& arguments,
+                                                      const config::Environment& environment) {
+    std::unique_ptr<Serving> serving(new Serving());
+    auto loop = net::EventLoop::create();
+    if (!loop) return std::unexpected(loop.error());
+    serving->loop_ = std::move(*loop);
+    if (auto status = serving->open_log(arguments); !status) {
+        return std::unexpected(status.error());
+    }
+    if (auto status = serving->watch_signals(); !status) return std::unexpected(status.error());
+    lab::raise_descriptor_limit();
+    auto addons = load_addon_set(arguments.addons);
+    if (!addons) return std::unexpected(addons.error());
+    runtime::ServerOptions options;
+    options.data = arguments.memory ? "" : arguments.data;
+    options.environment = environment;
+    options.addons = std::move(*addons);
+    options.manager = serving->manager_ = runtime::ServiceManager::from_environment();
+    options.version = POLLUX_VERSION;
+    if (!arguments.fleet.empty()) {
+        options.fleet_files = [paths = arguments.fleet] { return read_fleet_files(paths); };
+    }
+    auto server = runtime::Server::start(*serving->loop_, *serving->log_, std::move(options));
+    if (!server) return std::unexpected(server.error());
+    serving->server_ = std::move(*server);
+    auto metrics = MetricsServer::start(*serving->loop_, *serving->server_);
+    if (!metrics) return std::unexpected(metrics.error());
+    serving->metrics_ = std::move(*metrics);
+    if (!arguments.memory) {
+        auto control = ControlServer::start(*serving->loop_, *serving->server_, arguments.data);
+        if (!control) return std::unexpected(control.error());
+        serving->control_ = std::move(*control);
+    }
+    const auto tasks = serving->server_->image().expansion.tasks.size();
+    serving->log_->info("serving", {{"version", POLLUX_VERSION},
+                                    {"tasks", std::to_string(tasks)},
+                                    {"data", arguments.memory ? "(memory)" : arguments.data},
+                                    {"metrics", serving->metrics_->address().to_string()}});
+    serving->manager_.ready(fmt::format("{} tasks", tasks));
+    return serving;
+}
+
+Serving::~Serving() {
+    control_.reset();
+    metrics_.reset();
+    server_.reset();
+    if (signal_fd_ >= 0) {
+        loop_->unwatch(signal_fd_);
+        close(signal_fd_);
+    }
+    if (log_fd_ > STDERR_FILENO) close(log_fd_);
+}
+
+void Serving::run() {
+    loop_->run();
+    log_->info("stopping");
+    control_.reset();
+    metrics_.reset();
+    server_->stop();
+    log_->info("stopped");
+}
+
+void Serving::on_ready(int fd, std::uint32_t /*events*/) {
+    signalfd_siginfo info{};
+    while (read(fd, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo == SIGHUP) {
+            [[maybe_unused]] const auto status = server_->reload();  // logged there
+        } else {
+            loop_->stop();
+        }
+    }
+}
+
+}  // namespace pollux::app
