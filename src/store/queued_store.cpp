@@ -169,12 +169,19 @@ base::Status QueuedStore::close() {
 }
 
 base::Result<std::vector<StoredChange>> QueuedStore::changes(const ChangeQuery& query) {
+    count_read();
     return backend_->changes(query);
 }
 
 base::Result<std::vector<SettingsVersion>> QueuedStore::settings_versions(std::uint64_t before,
                                                                           std::size_t limit) {
+    count_read();
     return backend_->settings_versions(before, limit);
+}
+
+void QueuedStore::count_read() {
+    const std::scoped_lock lock(mutex_);
+    ++stats_.reads;
 }
 
 StoreStats QueuedStore::stats() const {

@@ -41,6 +41,7 @@ class QueuedStore final : public Store {
     StoreStats stats() const override;
 
   private:
+    void count_read();
     struct TaskWork {
         std::shared_ptr<const engine::WriteBatch> batch;
     };

@@ -108,6 +108,7 @@ struct StoreStats {
     std::uint64_t memory_commits = 0;  // and of learned memory
     std::uint64_t rows = 0;            // written or removed, of all kinds
     std::uint64_t changes = 0;         // transitions written
+    std::uint64_t reads = 0;           // queries of changes() and settings_versions()
     std::uint64_t failures = 0;        // batches that were answered with a failure, conflicts too
     std::uint64_t conflicts = 0;       // of these, because somebody else was first
     bool failing = false;              // the last batch failed for another reason than a conflict

@@ -105,7 +105,13 @@ base::Status Statement::run() {
     return {};
 }
 
+void Statement::restart() { sqlite3_reset(handle_); }
+
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle_, column); }
+
+bool Statement::null(int column) const {
+    return sqlite3_column_type(handle_, column) == SQLITE_NULL;
+}
 
 std::string_view Statement::text(int column) const {
     const auto* data = sqlite3_column_text(handle_, column);

@@ -43,8 +43,11 @@ class Statement {
     base::Result<bool> step();
     // For statements without rows: runs and makes ready for the next run. Bindings stay.
     base::Status run();
+    // Back to before the first step; bindings stay.
+    void restart();
 
     std::int64_t integer(int column) const;
+    bool null(int column) const;
     std::uint64_t unsigned_integer(int column) const {
         return static_cast<std::uint64_t>(integer(column));
     }

@@ -1,0 +1,10 @@
+// The tables of history.db.
+#pragma once
+
+#include "store/sqlite/migrations.hpp"
+
+namespace pollux::store {
+
+const Schema& history_schema();
+
+}  // namespace pollux::store
