@@ -15,6 +15,7 @@
 #include "app/fleet_files.hpp"
 #include "app/fleet_ports.hpp"
 #include "app/serving.hpp"
+#include "document/write.hpp"
 
 namespace pollux::app {
 namespace {
@@ -61,7 +62,7 @@ int apply_offline(const ApplyArguments& arguments, const std::vector<config::Fil
     return report(done->added, done->changed, done->removed, done->difference, warnings);
 }
 
-int apply(const ApplyArguments& arguments, const config::Environment& environment) {
+int apply_files(const ApplyArguments& arguments, const config::Environment& environment) {
     const auto files = read_fleet_files(arguments.paths);
     if (!files) return complain(files.error());
     const ControlClient client(arguments.data);
@@ -130,7 +131,7 @@ void add_apply(CLI::App& app, int& status, const FleetPorts& ports) {
     command->add_flag("--adopt", arguments->adopt,
                       "Take over objects that the API or discovery owns");
     command->callback(
-        [arguments, &status, &ports] { status = apply(*arguments, ports.environment); });
+        [arguments, &status, &ports] { status = apply_files(*arguments, ports.environment); });
 }
 
 void add_explain(CLI::App& app, int& status) {

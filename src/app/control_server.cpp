@@ -24,7 +24,7 @@ net::Response problem(int status, const base::Error& error) {
 
 net::HttpServerOptions control_options() {
     net::HttpServerOptions options;
-    options.limits.max_body_bytes = kMaxBody;
+    options.limits.body_bytes = kMaxBody;
     options.max_connections = 64;
     return options;
 }

@@ -43,7 +43,11 @@ Words words_of(const schedule::Change& change) {
         case ChangeKind::kHealth:
             return {change.to == 1 ? LogLevel::kInfo : LogLevel::kWarn,
                     change.to == 1 ? "target is up" : "target is down",
-                    change.from == 1 ? "up" : "down", change.to == 1 ? "up" : "down"};
+                    // The first answer of all is told too; nothing was known before it.
+                    change.from == change.to ? "unknown"
+                    : change.from == 1       ? "up"
+                                             : "down",
+                    change.to == 1 ? "up" : "down"};
         case ChangeKind::kEnabled:
             return {LogLevel::kInfo, change.to == 1 ? "task enabled" : "task disabled",
                     change.from == 1 ? "enabled" : "disabled",

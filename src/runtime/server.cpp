@@ -333,7 +333,7 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
     if (changes.empty()) return report;
 
     const config::ObjectEdits edits = config::make_edits(changes, net::wall_now(), random_bits);
-    std::vector<model::ConfigObject> next = config::apply(objects_, edits);
+    std::vector<model::ConfigObject> next = config::apply_edits(objects_, edits);
     const auto fleet = config::from_objects(next);
     if (!fleet) return std::unexpected(fleet.error());
     auto image = image_of(*fleet, loaded.places, next, settings_, &report.warnings);
