@@ -32,7 +32,7 @@ struct DemoArguments {
                             .port_snmp = 0,
                             .port_http = 0,
                             .port_https = 0,
-                            .port_control = 16180};
+                            .port_control = 0};
     std::string data = "data/demo";
     double seconds = 0;
     std::string interval = "20s";
