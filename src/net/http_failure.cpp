@@ -11,7 +11,7 @@ namespace pollux::net {
 namespace {
 
 std::string peer_text(const HttpTransfer& transfer) {
-    return transfer.contacted.empty() ? transfer.url.origin : transfer.contacted;
+    return transfer.contacted.empty() ? transfer.url().origin : transfer.contacted;
 }
 
 std::string dates_of(const TlsPeer& peer) {
@@ -91,7 +91,7 @@ HttpFault fault_of_handshake(const HttpTransfer& transfer, int code) {
     }
     if (code == CURLE_PEER_FAILED_VERIFICATION) {
         return {HttpProblem::kTlsHostMismatch,
-                fmt::format("the certificate is not made out for {}", transfer.url.host)};
+                fmt::format("the certificate is not made out for {}", transfer.url().host)};
     }
     if (code == CURLE_SSL_CERTPROBLEM) {
         return {HttpProblem::kTlsClientCertificate,
@@ -150,7 +150,7 @@ HttpFault fault_of_deadline(const HttpTransfer& transfer) {
     if (!transfer.running) {
         return {HttpProblem::kTimeout,
                 fmt::format("the address of {} was not known within {}; check the name servers",
-                            transfer.url.host, limit)};
+                            transfer.url().host, limit)};
     }
     curl_off_t connected = 0;
     curl_off_t secured = 0;
@@ -165,7 +165,7 @@ HttpFault fault_of_deadline(const HttpTransfer& transfer) {
             "{} did not accept a connection within {}; check that it is up and not "
             "behind a firewall",
             peer, limit);
-    } else if (transfer.url.tls && secured == 0 && sent == 0) {
+    } else if (transfer.url().tls && secured == 0 && sent == 0) {
         what = fmt::format("{} did not finish the TLS handshake within {}", peer, limit);
     } else if (transfer.header_count == 0) {
         what = fmt::format("{} did not answer within {}; the device is slow or overloaded", peer,
