@@ -104,6 +104,16 @@ HttpFault fault_of_handshake(const HttpTransfer& transfer, int code) {
                         peer_text(transfer))};
 }
 
+HttpFault fault_of_loss(const HttpTransfer& transfer) {
+    // With TLS 1.3 a server refuses our certificate, or its absence, only after the handshake.
+    const bool refused = transfer.url().tls && transfer.header_count == 0;
+    return {HttpProblem::kConnectionLost,
+            fmt::format("{} closed the connection before its answer was complete ({} bytes of the "
+                        "body came); look at the log of the device{}",
+                        peer_text(transfer), transfer.reply.body.size(),
+                        refused ? ", it may demand another client certificate" : "")};
+}
+
 }  // namespace
 
 HttpFault fault_of(const HttpTransfer& transfer, int code) {
@@ -119,11 +129,7 @@ HttpFault fault_of(const HttpTransfer& transfer, int code) {
         case CURLE_GOT_NOTHING:
         case CURLE_PARTIAL_FILE:
         case CURLE_RECV_ERROR:
-        case CURLE_SEND_ERROR:
-            return {HttpProblem::kConnectionLost,
-                    fmt::format("{} closed the connection before its answer was complete ({} bytes "
-                                "of the body came); look at the log of the device",
-                                peer_text(transfer), transfer.reply.body.size())};
+        case CURLE_SEND_ERROR: return fault_of_loss(transfer);
         case CURLE_UNSUPPORTED_PROTOCOL:
         case CURLE_WEIRD_SERVER_REPLY:
         case CURLE_HTTP2:
