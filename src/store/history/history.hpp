@@ -55,7 +55,7 @@ class History {
     // before the first append.
     base::Status load_series(const std::function<void(SeriesDefinition&&)>& visitor);
 
-    // Ids nobody had before: the first of `count` in a row. To be defined by append(). From any
+    // Ids nobody had before, never 0: the first of `count` in a row. To be defined by append(). From any
     // thread. Fails with history.series_full after four billion.
     base::Result<std::int64_t> allocate_series(std::int64_t count = 1);
 
