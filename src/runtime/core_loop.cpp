@@ -45,15 +45,13 @@ CoreLoop::CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, st
       stats_(target_limit),
       outgoing_(shards) {}
 
-CoreLoop::~CoreLoop() {
-    if (thread_.joinable()) stop(base::Duration::zero());
-}
+CoreLoop::~CoreLoop() { stop(base::Duration::zero()); }
 
-void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change,
-                     model::CoreSettings settings) {
+void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change, model::CoreSettings settings,
+                     engine::PumpOptions pump) {
     loop_ = net::EventLoop::create().value();
     engine_ = std::make_unique<engine::Engine>(net::instant_now(), epoch, first_change,
-                                               std::move(settings));
+                                               std::move(settings), pump);
     step_timer_ = std::make_unique<net::Timer>(*loop_, [this] { step(); });
     thread_ = std::thread([this] {
         pthread_setname_np(pthread_self(), "pollux-core");
@@ -62,6 +60,7 @@ void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change,
 }
 
 void CoreLoop::stop(base::Duration longest) {
+    if (!thread_.joinable()) return;
     const base::BootTime give_up = net::boot_now() + longest;
     // Without credit nothing starts; what is under way may still end.
     post([this] {
@@ -80,7 +79,7 @@ void CoreLoop::stop(base::Duration longest) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     loop_->stop();
-    if (thread_.joinable()) thread_.join();
+    thread_.join();
     step_timer_.reset();
 }
 
