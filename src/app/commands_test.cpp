@@ -58,7 +58,7 @@ class PollCommand : public testing::Test {
 };
 
 TEST_F(PollCommand, PollsATargetOfAFleetFile) {
-    const std::string device(lab_->fleet().snmp()[0].name());
+    const std::string device = lab_->fleet().snmp()[0].name();
     const Printed printed = run({"poll", "snmp-system::" + device, "--fleet", fleet_});
     EXPECT_EQ(printed.status, 0) << printed.out << printed.err;
     EXPECT_THAT(printed.out, HasSubstr("snmp-system::" + device + ": ok\n"));
@@ -69,8 +69,9 @@ TEST_F(PollCommand, EveryHttpDeviceLetsItInAndNoSecretIsShown) {
     const std::string password = folder_.read("fleet.yaml.password");
     const std::string token = folder_.read("fleet.yaml.token");
     for (const lab::Device& device : lab_->fleet().http()) {
-        const Printed printed =
-            run({"poll", "http-json::" + std::string(device.name()), "--fleet", fleet_, "--trace"});
+        const bool json = device.personality() != lab::Personality::kXml;
+        const std::string key = (json ? "http-json::" : "http-status::") + device.name();
+        const Printed printed = run({"poll", key, "--fleet", fleet_, "--trace"});
         EXPECT_EQ(printed.status, 0) << device.name() << printed.out << printed.err;
         EXPECT_THAT(printed.out, HasSubstr("digest of meaning"));
         for (const std::string& secret : {password, token}) {
@@ -86,13 +87,13 @@ TEST_F(PollCommand, PollsADeviceThatIsInNoFleet) {
     const Printed printed =
         run({"poll", "snmp-system", "--host", lab::address_text(device.address()), "--port",
              std::to_string(lab_->ports().snmp), "--community", "${COMMUNITY}"},
-            {{"COMMUNITY", "public"}});
+            {{"COMMUNITY", std::string(device.community())}});
     EXPECT_EQ(printed.status, 0) << printed.out << printed.err;
     EXPECT_THAT(printed.out, HasSubstr(": ok\n"));
 }
 
 TEST_F(PollCommand, SaysWhyADeviceDoesNotAnswer) {
-    const std::string device(lab_->fleet().http()[0].name());
+    const std::string device = lab_->fleet().http()[0].name();
     ASSERT_TRUE(lab_->set_fault(device, lab::FaultKind::kDown));
     const Printed printed = run({"poll", "http-status::" + device, "--fleet", fleet_});
     EXPECT_EQ(printed.status, 2) << printed.out;

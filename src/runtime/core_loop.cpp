@@ -133,6 +133,8 @@ void CoreLoop::operate(schedule::OperatorAction action,
 
 void CoreLoop::ask(std::move_only_function<void(const View&)> question) {
     loop_->post([this, question = std::move(question)]() mutable {
+        // What came before the question is taken first, so that its answer shows it.
+        if (step_timer_->armed() && step_timer_->at() <= loop_->now()) step();
         const auto plan = [this](std::uint32_t task) -> const PollPlan* {
             return task < plans_.size() ? plans_[task].get() : nullptr;
         };

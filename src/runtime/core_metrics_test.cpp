@@ -101,8 +101,8 @@ TEST_F(CoreMetrics, NamesLabelsAndBucketsOfASmallFleet) {
                           "pulse_monitor_poll_staleness_seconds{{{}}} -1\n",
                           hall, cellar));
     EXPECT_EQ(samples("pollux_staleness_bound_seconds"),
-              fmt::format("pollux_staleness_bound_seconds{{{}}} 60\n"
-                          "pollux_staleness_bound_seconds{{{}}} 60\n",
+              fmt::format("pollux_staleness_bound_seconds{{{}}} 120\n"
+                          "pollux_staleness_bound_seconds{{{}}} 120\n",
                           hall, cellar));
     EXPECT_EQ(samples("pollux_targets"),
               "pollux_targets{class=\"lamp\",enabled=\"true\"} 2\n"
@@ -143,7 +143,7 @@ TEST_F(CoreMetrics, TargetsUnderWayAndOverTheirBoundAreCounted) {
     EXPECT_THAT(samples("pulse_monitor_poll_inflight"),
                 HasSubstr("pulse_monitor_poll_inflight{instance_type=\"lamp\"} 1\n"));
     EXPECT_THAT(samples("pollux_targets_over_bound"), HasSubstr("{class=\"lamp\"} 0\n"));
-    pass(61s);
+    pass(121s);
     EXPECT_THAT(samples("pollux_targets_over_bound"), HasSubstr("{class=\"lamp\"} 1\n"))
         << "the one that never answered is counted by itself";
 }
@@ -178,7 +178,9 @@ TEST_F(CoreMetrics, AboveTheLimitClassesAreSummedAndTheWorstAreNamed) {
     add(std::move(specs));
     // n00 answered first and is the stalest, n79 is fresh.
     for (int i = 0; i < 80; ++i) {
-        end(fmt::format("lamp::n{:02}", i), Outcome::kOk, FailureKind::kNone, 0.2);
+        const model::TaskHandle task = engine_.core().find(fmt::format("lamp::n{:02}", i));
+        stats_.ended(task.index, 0, true, FailureKind::kNone, 0.2);
+        step({schedule::Observed{task, now_.boot, false}});
         pass(500ms);
     }
     EXPECT_EQ(samples("pulse_monitor_poll_total"),
@@ -191,7 +193,7 @@ TEST_F(CoreMetrics, AboveTheLimitClassesAreSummedAndTheWorstAreNamed) {
               "0\n");
     EXPECT_THAT(samples("pulse_monitor_poll_duration_seconds"),
                 HasSubstr("_count{instance_type=\"lamp\",instance=\"*\"} 80\n"));
-    pass(30s);
+    pass(80s);
     const std::string stale = samples("pulse_monitor_poll_staleness_seconds");
     EXPECT_EQ(std::ranges::count(stale, '\n'), static_cast<std::ptrdiff_t>(kWorstTargets));
     EXPECT_THAT(stale, HasSubstr("instance=\"n00\""));

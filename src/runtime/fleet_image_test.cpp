@@ -61,7 +61,7 @@ class FleetImageTest : public testing::Test {
 TEST_F(FleetImageTest, HasAPlanForEveryTask) {
     const FleetImage made = image(R"yaml(
 devices:
-  hall: {address: [10.0.0.1, 10.0.0.2], labels: {floor: "1"}, port: 81, addons: [lamp]}
+  hall: {addresses: [10.0.0.1, 10.0.0.2], labels: {floor: "1"}, port: 81, addons: [lamp]}
   cellar: {addons: [lamp]}
 )yaml");
     EXPECT_TRUE(diagnostics_.ok()) << diagnostics_.text();
@@ -123,7 +123,7 @@ TEST_F(FleetImageTest, NothingLeadsFromAnImageToItself) {
 credentials: {web: {token: "${LAMP_TOKEN}"}}
 devices:
   hall: {credentials: web, addons: [lamp]}
-  cellar: {rate: 2, addons: [lamp]}
+  cellar: {limits: {rate: 2}, addons: [lamp]}
 )yaml";
     const FleetImage one = image(fleet);
     const FleetImage two = image(fleet);

@@ -92,8 +92,8 @@ TEST_F(ServerTest, AppliesAFleetInMemory) {
     ASSERT_TRUE(again);
     EXPECT_EQ(again->added + again->changed + again->removed, 0U);
 
-    const auto less = server->apply(
-        files_of("devices: {hall: {address: 127.9.9.1, port: 9, addons: [lamp]}}"));
+    const auto less =
+        server->apply(files_of("devices: {hall: {address: 127.9.9.1, port: 9, addons: [lamp]}}"));
     ASSERT_TRUE(less);
     EXPECT_GT(less->removed, 0U);
     EXPECT_EQ(known_tasks(*server), "1");
@@ -106,10 +106,10 @@ TEST_F(ServerTest, ABadApplyChangesNothing) {
     ASSERT_TRUE(server->apply(files_of(kTwoLamps)));
     const auto objects = server->objects();
     for (const char* bad : {
-             "devices: {hall: {adons: [lamp]}}",                       // a word nobody knows
-             "devices: {hall: {addons: [lump]}}",                      // no such addon
-             "devices: {hall: {addons: [lamp], groups: [nowhere]}}",   // no such group
-             "devices: [",                                             // no document at all
+             "devices: {hall: {adons: [lamp]}}",                        // a word nobody knows
+             "devices: {hall: {addons: [lump]}}",                       // no such addon
+             "devices: {hall: {addons: [lamp], groups: [nowhere]}}",    // no such group
+             "devices: [",                                              // no document at all
              "devices: {hall: {addons: {lamp: {params: {x: \"1\"}}}}}"  // no such parameter
          }) {
         const auto report = server->apply(files_of(bad));
@@ -240,9 +240,9 @@ TEST_F(ServerTest, ChangesSettingsWhileItRuns) {
     ASSERT_TRUE(config::set_value(wanted, "metrics_target_limit", "7"));
     ASSERT_TRUE(server->change_settings(wanted, "a test"));
     EXPECT_EQ(server->settings().metrics_target_limit, 7);
-    EXPECT_EQ(ask(*server,
-                  [](const auto& view) { return std::to_string(view.stats.target_limit()); }),
-              "7");
+    EXPECT_EQ(
+        ask(*server, [](const auto& view) { return std::to_string(view.stats.target_limit()); }),
+        "7");
     const std::string mirror = folder_.read("data/system.json");
     EXPECT_THAT(mirror, HasSubstr(": 7"));
     EXPECT_THAT(lines_.text(), HasSubstr("setting changed"));
