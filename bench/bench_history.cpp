@@ -139,8 +139,7 @@ void measure_throughput(ResultTable& table, std::size_t series, std::uint64_t ro
                          static_cast<double>(stats.samples_in_blocks);
     table.add({"bytes per sample in blocks, 60 s", fmt::format("{:.2f} B", bytes), "5 B",
                bytes <= 5, "", "", 0});
-    table.require(stats.samples_lost + stats.samples_refused == 0,
-                  "every sample was kept");
+    table.require(stats.samples_lost + stats.samples_refused == 0, "every sample was kept");
     if (!opened.history->close()) table.require(false, "the history closes");
     const double per =
         static_cast<double>(std::filesystem::file_size(opened.folder.path + "/history.db")) /
