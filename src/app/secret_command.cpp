@@ -125,6 +125,7 @@ void add_secret(CLI::App& app, int& status) {
     auto arguments = std::make_shared<SecretArguments>();
     auto* command = app.add_subcommand("secret", "Secrets in the vault of a data folder.");
     command->require_subcommand(1);
+    command->fallthrough();  // --data may stand behind the subcommand
     command->add_option("--data", arguments->data, "Data folder of the server")
         ->envname("POLLUX_DATA")
         ->capture_default_str();

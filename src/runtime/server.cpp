@@ -11,6 +11,7 @@
 #include "base/uuid.hpp"
 #include "config/check_fleet.hpp"
 #include "config/service_discovery.hpp"
+#include "config/settings_registry.hpp"
 #include "runtime/shard_drivers.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -482,6 +483,8 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     std::vector<document::Diagnostic> warnings;
     auto image = image_of(*fleet, {}, objects_, next, &warnings);
     if (!image) return std::unexpected(image.error());
+    const auto egress = make_egress(next);
+    if (!egress) return std::unexpected(egress.error());
 
     const std::string text = config::write_system_json(wanted);
     model::ConfigObject object = settings_object_;
@@ -497,15 +500,19 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     ++object.version;
     if (auto status = commit({{object}, {}}, note); !status) return status;
     for (const auto& change : config::changes(stored_, wanted)) {
-        log_.info("setting changed", {{"setting", change.name},
-                                      {"from", change.before},
-                                      {"to", change.after},
-                                      {"by", note}});
+        const config::SettingDef* known = config::find_setting_by_json(change.name);
+        const bool later = known != nullptr && known->applies == config::Applies::kRestart;
+        log_.info(later ? "setting changed; it takes effect at the next start" : "setting changed",
+                  {{"setting", change.name},
+                   {"from", change.before},
+                   {"to", change.after},
+                   {"by", note}});
     }
     settings_object_ = std::move(object);
     stored_ = std::move(wanted);
     settings_ = std::move(next);
     log_.set_level(log_level_of(settings_.log_level));
+    for (const auto& shard : shards_) shard->set_egress(*egress);
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
     if (settings_file_) {

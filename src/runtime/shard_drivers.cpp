@@ -13,22 +13,28 @@ class RealDrivers final : public Drivers {
   public:
     RealDrivers(net::EventLoop& loop, std::shared_ptr<const net::EgressPolicy> egress)
         : resolver_(net::Resolver::create(loop, {}).value()),
-          http_(loop, *resolver_, egress),
-          snmp_(protocol::snmp::SnmpDriver::create(loop, seams(std::move(egress))).value()) {}
+          egress_(std::move(egress)),
+          http_(loop, *resolver_, egress_),
+          snmp_(protocol::snmp::SnmpDriver::create(loop, seams()).value()) {}
 
     protocol::Driver& of(const model::Ask& ask) override {
         if (std::holds_alternative<model::HttpAsk>(ask.request)) return http_;
         return *snmp_;
     }
 
+    void set_egress(std::shared_ptr<const net::EgressPolicy> egress) override {
+        egress_ = std::move(egress);
+        http_.client().set_egress(egress_);
+    }
+
   private:
-    protocol::snmp::SnmpSeams seams(std::shared_ptr<const net::EgressPolicy> egress) {
+    protocol::snmp::SnmpSeams seams() {
         protocol::snmp::SnmpSeams seams;
-        seams.allow = [egress](const sockaddr_storage& to) -> base::Status {
+        seams.allow = [this](const sockaddr_storage& to) -> base::Status {
             const auto address =
                 net::IpAddress::from_sockaddr(reinterpret_cast<const sockaddr*>(&to), sizeof to);
             if (!address) return base::internal_error("egress.address", "no IP address");
-            return egress->check_target(*address);
+            return egress_->check_target(*address);
         };
         seams.resolve = [this](const std::string& host, protocol::snmp::Resolved resolved) {
             resolver_->lookup(host, [resolved = std::move(resolved)](
@@ -49,6 +55,7 @@ class RealDrivers final : public Drivers {
     }
 
     std::unique_ptr<net::Resolver> resolver_;
+    std::shared_ptr<const net::EgressPolicy> egress_;
     protocol::HttpDriver http_;
     std::unique_ptr<protocol::snmp::SnmpDriver> snmp_;
 };
