@@ -1,0 +1,26 @@
+#include "tests/live/fleet_text.hpp"
+
+#include <fmt/format.h>
+
+namespace pollux::live {
+
+std::string json_device(const lab::FleetServer& fleet, std::size_t number, const std::string& path,
+                        const std::string& extra) {
+    const lab::Device& device = fleet.fleet().http().at(number);
+    return fmt::format(
+        "  {}: {{address: {}, port: {}, addons: [{{name: http-json, params: {{path: {}, "
+        "value_path: $.uptime_seconds}}}}]{}{}}}\n",
+        device.name(), lab::address_text(device.address()), fleet.ports().http, path,
+        extra.empty() ? "" : ", ", extra);
+}
+
+std::string snmp_device(const lab::FleetServer& fleet, std::size_t number,
+                        const std::string& addons, const std::string& extra) {
+    const lab::Device& device = fleet.fleet().snmp().at(number);
+    return fmt::format(
+        "  {}: {{address: {}, port: {}, snmp: {{community: {}}}, addons: [{}]{}{}}}\n",
+        device.name(), lab::address_text(device.address()), fleet.ports().snmp, device.community(),
+        addons, extra.empty() ? "" : ", ", extra);
+}
+
+}  // namespace pollux::live
