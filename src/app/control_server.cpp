@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "app/fleet_access.hpp"
 #include "app/server_page.hpp"
 #include "base/bytes.hpp"
 #include "config/fleet_export.hpp"
@@ -127,6 +128,8 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
         const auto fleet = config::from_objects(server_.objects());
         responder.send(fleet ? net::Response::text(200, config::export_fleet(*fleet))
                              : problem(500, fleet.error()));
+    } else if (route == "GET /objects") {
+        responder.send(net::Response::text(200, encode_objects(server_.objects())));
     } else if (route == "POST /operate") {
         operate(request, std::move(responder));
     } else if (route == "POST /setting") {

@@ -152,10 +152,26 @@ constexpr SettingDef kServer[] = {
      "Least urgent line that is logged."},
     {"egress_deny", "egressDeny", "POLLUX_EGRESS_DENY", "", &Settings::egress_deny, 0, 0, kRefuse,
      false, kLive,
-     "Address ranges that are never connected to, whatever name led there. The defaults are the "
-     "metadata services of clouds."},
+     "Address ranges that are never connected to, whatever name led there, in every form of the "
+     "address (IPv4-mapped, NAT64). The defaults are the metadata services of clouds."},
     {"egress_allow", "egressAllow", "POLLUX_EGRESS_ALLOW", "", &Settings::egress_allow, 0, 0,
      kRefuse, false, kLive, "Exceptions from egress_deny."},
+    {"egress_redirect_deny", "egressRedirectDeny", "POLLUX_EGRESS_REDIRECT_DENY", "",
+     &Settings::egress_redirect_deny, 0, 0, kRefuse, false, kLive,
+     "Address ranges that a redirect may not lead to, beside egress_deny."},
+    {"egress_redirect_allow", "egressRedirectAllow", "POLLUX_EGRESS_REDIRECT_ALLOW", "",
+     &Settings::egress_redirect_allow, 0, 0, kRefuse, false, kLive,
+     "Address ranges that a redirect may always lead to."},
+    {"egress_redirect_same_class", "egressRedirectSameClass", "POLLUX_EGRESS_REDIRECT_SAME_CLASS",
+     "", &Settings::egress_redirect_same_class, 0, 0, kRefuse, false, kLive,
+     "A redirect must stay in the class of address it came from: loopback, link-local, private or "
+     "public."},
+    {"egress_loopback", "egressLoopback", "POLLUX_EGRESS_LOOPBACK", "", &Settings::egress_loopback,
+     0, 0, kRefuse, false, kLive, "What counts as loopback."},
+    {"egress_link_local", "egressLinkLocal", "POLLUX_EGRESS_LINK_LOCAL", "",
+     &Settings::egress_link_local, 0, 0, kRefuse, false, kLive, "What counts as link-local."},
+    {"egress_private", "egressPrivate", "POLLUX_EGRESS_PRIVATE", "", &Settings::egress_private, 0,
+     0, kRefuse, false, kLive, "What counts as private."},
 };
 
 constexpr SettingDef kProxmox[] = {
