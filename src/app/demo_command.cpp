@@ -56,6 +56,15 @@ base::Status prepare_folder(const DemoArguments& arguments) {
     return file.write(config::starter_system_json());
 }
 
+// The shipped addons ask once a minute or more rarely, which is slow to watch.
+base::Status write_pace(const std::string& path, const std::string& interval) {
+    std::string text = "# Made by `pollux demo`: how often its targets are asked.\naddons:\n";
+    for (const auto* addon : {"snmp-system", "snmp-interfaces", "http-json", "http-status"}) {
+        text += fmt::format("  {}: {{interval: {}}}\n", addon, interval);
+    }
+    return runtime::SettingsFile(path).write(text);
+}
+
 void print_where(const DemoArguments& arguments, const lab::FleetServer& fleet,
                  const Serving& serving) {
     const std::string metrics = serving.metrics_address().to_string();
@@ -132,10 +141,13 @@ int demo(const DemoArguments& arguments, config::Environment environment) {
         return complain(status.error());
     }
     environment.try_emplace("POLLUX_METRICS_PORT", std::to_string(arguments.metrics_port));
-    environment.try_emplace("POLLUX_DEFAULT_INTERVAL", arguments.interval);
+    const std::string pace = arguments.data + "/pace.yaml";
+    if (auto status = write_pace(pace, arguments.interval); !status) {
+        return complain(status.error());
+    }
     ServeArguments serve;
     serve.data = arguments.data;
-    serve.fleet = {file};
+    serve.fleet = {file, pace};
     serve.log_file = arguments.data + "/pollux.log";
     auto serving = Serving::start(serve, environment);
     if (!serving) return complain(serving.error());

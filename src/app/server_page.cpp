@@ -68,8 +68,11 @@ Totals totals_of(const runtime::CoreLoop::View& view) {
         if (!slot.has(schedule::kFlagEnabled)) continue;
         ++totals.enabled;
         const schedule::Freshness fresh = core.freshness(task, view.now.boot);
-        if (!fresh.known) ++totals.never;
-        if (fresh.age > fresh.bound) ++totals.over_bound;
+        if (!fresh.known) {
+            ++totals.never;
+        } else if (fresh.age > fresh.bound) {
+            ++totals.over_bound;
+        }
         if (slot.interval_ms > 0) totals.planned += 1000.0 / slot.interval_ms;
         if (slot.failure == model::kNoIndex) continue;
         const schedule::FailureStory failure = core.failure(task);

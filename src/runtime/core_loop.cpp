@@ -318,10 +318,17 @@ void CoreLoop::submit_batch() {
 }
 
 void CoreLoop::publish(const engine::TaskChange& change) {
-    const model::TaskHandle task = engine_->core().find(change.key);
+    const schedule::SchedulerCore& core = engine_->core();
+    const model::TaskHandle task = core.find(change.key);
     const auto found = failures_.find(task.index);
-    const base::Instant now = net::instant_now();
-    log_change(log_, change, found == failures_.end() ? "" : found->second.message, now);
+    engine::TaskChange told = change;
+    if (change.change.kind == schedule::ChangeKind::kHealth && core.is_live(task)) {
+        // The core says up or down before it decides what follows; people want to read both.
+        told.change.failures = core.failure(task).consecutive;
+        told.change.next_due = core.slot(task).next_due;
+    }
+    log_change(log_, told, found == failures_.end() ? "" : found->second.message,
+               net::instant_now());
     if (wiring_.published) wiring_.published(change);
 }
 
