@@ -31,9 +31,8 @@ bool all_fresh(const MetricsPage& page) {
 // Values of a column as net-snmp's own tool reads them, in the order of the rows.
 std::vector<std::string> snmp_column(const TempDir& folder, const std::string& peer,
                                      const std::string& community, const std::string& column) {
-    const std::string text = run_tool({"snmpwalk", "-v2c", "-c", community, "-m", "", "-t", "30",
-                                       "-Onvq", peer, column},
-                                      folder);
+    const std::string text = run_tool(
+        {"snmpwalk", "-v2c", "-c", community, "-m", "", "-t", "30", "-Onvq", peer, column}, folder);
     std::vector<std::string> values;
     std::size_t begin = 0;
     for (std::size_t end = text.find('\n'); end != std::string::npos;
@@ -83,9 +82,8 @@ TEST(FirstLight, EverySimulatedDeviceBecomesFreshAndShowsWhatItSays) {
 
 // What a device of the fleet says as JSON, read beside Pollux.
 document::Node status_of(const lab::FleetServer& fleet, const lab::Device& device) {
-    const WebAnswer answer =
-        web_get(fmt::format("http://{}:{}/as/json/status", lab::address_text(device.address()),
-                            fleet.ports().http));
+    const WebAnswer answer = web_get(fmt::format(
+        "http://{}:{}/as/json/status", lab::address_text(device.address()), fleet.ports().http));
     EXPECT_EQ(answer.status, 200) << answer.problem;
     document::Diagnostics diagnostics;
     return document::parse(answer.body, "status", diagnostics).root;
@@ -111,9 +109,9 @@ TEST(FirstLight, RowsOfAJsonDocumentHaveTheirNamesAndValues) {
         ASSERT_NE(status.find("disks"), nullptr);
         for (const document::Node& disk : status.find("disks")->items()) {
             const std::string name = disk.find("name")->scalar();
-            EXPECT_EQ(page.value("pollux_device_item_value",
-                                 {{"device", device.name()}, {"row", name}}),
-                      std::stod(disk.find("size_bytes")->scalar()))
+            EXPECT_EQ(
+                page.value("pollux_device_item_value", {{"device", device.name()}, {"row", name}}),
+                std::stod(disk.find("size_bytes")->scalar()))
                 << device.name() << " " << name;
         }
         EXPECT_NEAR(page.value("pollux_device_value", {{"device", device.name()}}).value_or(0),
@@ -152,12 +150,11 @@ TEST(FirstLight, RealSnmpdAndNginxWithAPasswordFromTheEnvironment) {
     folder.write("www/orders.json", "{\"orders\": 4711}\n");
     const std::string hash = run_tool({"openssl", "passwd", "-apr1", "open-sesame-4711"}, folder);
     folder.write("users", "reader:" + hash);
-    net::test::Nginx nginx(
-        folder,
-        fmt::format("server {{ listen 127.0.0.1:{}; root {}; auth_basic shop; "
-                    "auth_basic_user_file {}; }}\n",
-                    web_port, folder.file("www"), folder.file("users")),
-        web_port);
+    net::test::Nginx nginx(folder,
+                           fmt::format("server {{ listen 127.0.0.1:{}; root {}; auth_basic shop; "
+                                       "auth_basic_user_file {}; }}\n",
+                                       web_port, folder.file("www"), folder.file("users")),
+                           web_port);
     folder.write("addons/shop-json/manifest.yaml", kBasicAddon);
     const std::string fleet = folder.write(
         "fleet.yaml",

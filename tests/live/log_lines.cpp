@@ -56,9 +56,7 @@ double LogLine::seconds() const {
     return static_cast<double>(timegm(&parts)) + fraction;
 }
 
-std::uint64_t LogLine::number() const {
-    return std::strtoull(get("number").c_str(), nullptr, 10);
-}
+std::uint64_t LogLine::number() const { return std::strtoull(get("number").c_str(), nullptr, 10); }
 
 std::vector<LogLine> log_lines(std::string_view text) {
     std::vector<LogLine> lines;

@@ -4,7 +4,8 @@
 //   net::test::TempDir folder;
 //   PolluxServer server(folder, folder.write("fleet.yaml", text));
 //   server.start();
-//   ASSERT_TRUE(eventually([&] { return server.metrics().sum("pollux_targets_never_seen") == 0; }));
+//   ASSERT_TRUE(eventually([&] { return server.metrics().sum("pollux_targets_never_seen") == 0;
+//   }));
 #pragma once
 
 #include <chrono>

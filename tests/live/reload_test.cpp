@@ -48,8 +48,9 @@ TEST_F(Reload, HangUpTakesInWhatWasAddedRemovedAndEdited) {
 
     write(device(1) + device(2, "interval: 45s") + device(3));
     server_.hang_up();
-    ASSERT_TRUE(eventually([&] { return server_.metrics().value(kReloads, {{"result", "ok"}}) == 1; }))
-        << server_.log();
+    ASSERT_TRUE(eventually([&] {
+        return server_.metrics().value(kReloads, {{"result", "ok"}}) == 1;
+    })) << server_.log();
     EXPECT_TRUE(eventually([&] { return both_pages_mention("web-00004"); })) << server_.log();
     EXPECT_TRUE(eventually([&] { return !any_page_mentions("web-00001"); })) << server_.log();
     EXPECT_TRUE(both_pages_mention("web-00002"));
@@ -58,9 +59,9 @@ TEST_F(Reload, HangUpTakesInWhatWasAddedRemovedAndEdited) {
         const auto interval = server_.metrics().value("pollux_interval_seconds", edited);
         return interval && *interval > 30;
     })) << server_.log();
-    EXPECT_EQ(server_.metrics().value("pollux_targets",
-                                      {{"class", "http-json"}, {"enabled", "true"}}),
-              3);
+    EXPECT_EQ(
+        server_.metrics().value("pollux_targets", {{"class", "http-json"}, {"enabled", "true"}}),
+        3);
     EXPECT_EQ(server_.metrics().value(kReloads, {{"result", "failed"}}), 0);
 }
 

@@ -54,8 +54,7 @@ TEST_F(SettingsFileEdited, IsTakenInAndKeptAsAVersion) {
     ASSERT_TRUE(eventually([&] { return server.metrics().value(kMode) == kOff; })) << server.log();
     EXPECT_EQ(server.stop(), 0);
     const StateCopy state(server.data());
-    const auto versions =
-        state.rows("SELECT version, note FROM settings_version ORDER BY version");
+    const auto versions = state.rows("SELECT version, note FROM settings_version ORDER BY version");
     EXPECT_THAT(versions, Contains(HasSubstr("1|system.json edited by hand")));
     EXPECT_THAT(versions, Contains(HasSubstr("2|system.json edited by hand")));
     EXPECT_EQ(versions.size(), 2U);
@@ -76,9 +75,8 @@ TEST_F(SettingsFileEdited, TheEnvironmentWins) {
     EXPECT_EQ(server.metrics().value(kMode), kOn);
     // Another setting of the same edit shows that the file was read.
     edit("{\"adaptivePollingEnabled\": false, \"globalRate\": 55}\n");
-    ASSERT_TRUE(eventually([&] {
-        return !lines_with(server.lines(), "setting changed").empty();
-    })) << server.log();
+    ASSERT_TRUE(eventually([&] { return !lines_with(server.lines(), "setting changed").empty(); }))
+        << server.log();
     EXPECT_EQ(server.metrics().value(kMode), kOn) << server.log();
 }
 
