@@ -50,7 +50,7 @@ class DiskFull : public testing::Test {
     DiskFull()
         : disk_(folder_.file("data")),
           fleet_(lab::FleetServer::start({.snmp = 0, .http = kDevices}).value()) {
-        std::string text = "defaults: {interval: 2s}\ndevices:\n";
+        std::string text = addon_settings("interval: 2s") + "devices:\n";
         for (std::size_t i = 0; i < kDevices; ++i) text += json_device(*fleet_, i);
         server_ = std::make_unique<PolluxServer>(folder_, folder_.write("fleet.yaml", text),
                                                  Environment{}, disk_.folder());

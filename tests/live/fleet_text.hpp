@@ -7,6 +7,12 @@
 
 namespace pollux::live {
 
+// The beginning of a fleet file: settings of all its targets, over what the manifests say.
+std::string addon_settings(const std::string& settings);
+
+// Holds the community of those devices that want another one than "public".
+inline constexpr const char* kCommunityVariable = "LAB_COMMUNITY";
+
 // "  web-00001: {address: …, addons: [{name: http-json, …}], <extra>}", one line. `path` says what
 // the device plays: /as/json/status, /as/drip/status and so on.
 std::string json_device(const lab::FleetServer& fleet, std::size_t number,

@@ -19,8 +19,7 @@ using testing::Contains;
 constexpr std::size_t kBombBytes = 256U << 20U;
 
 // Long intervals: after the first round there is nothing under way but the confirmations.
-constexpr const char* kDefaults =
-    "defaults: {interval: {min: 2m, base: 2m, max: 2m}, timeout: 3s}\n";
+constexpr const char* kSettings = "interval: {min: 2m, base: 2m, max: 2m}, timeout: 3s";
 
 // What a target may say about its device: one of these codes.
 struct Expected {
@@ -80,7 +79,7 @@ TEST_F(Hostile, EachIsCutOffAndNamedWhileOthersStayFresh) {
     const std::string text = fmt::format(
         "{}devices:\n{}  bomb: {{address: 127.0.0.1, port: {}, addons: [{{name: http-json, params: "
         "{{path: /bomb.json}}}}]}}\n",
-        kDefaults, play(*fleet), bomb_port);
+        addon_settings(kSettings), play(*fleet), bomb_port);
     PolluxServer server(folder_, folder_.write("fleet.yaml", text));
     ASSERT_NO_FATAL_FAILURE(server.start());
 
@@ -108,7 +107,7 @@ TEST_F(Hostile, HalfOfTheFleetInABlackHoleDoesNotStarveTheOtherHalf) {
     constexpr std::uint32_t kEach = 100;
     auto fleet = lab::FleetServer::start({.snmp = kEach, .http = kEach}).value();
     std::string text =
-        "defaults: {interval: {min: 10s, base: 10s, max: 10s}, timeout: 4s}\ndevices:\n";
+        addon_settings("interval: {min: 10s, base: 10s, max: 10s}, timeout: 4s") + "devices:\n";
     std::vector<std::string> healthy;
     std::vector<std::string> silent;
     for (std::size_t i = 0; i < kEach; ++i) {

@@ -48,7 +48,7 @@ class Killed : public testing::Test {
   protected:
     Killed() : fleet_(lab::FleetServer::start({.snmp = kDevices / 2, .http = kDevices}).value()) {
         // Intervals this short live at the fast pace: a dead letter after ten seconds.
-        std::string text = "defaults: {interval: {min: 4s, base: 4s, max: 4s}}\ndevices:\n";
+        std::string text = addon_settings("interval: {min: 4s, base: 4s, max: 4s}") + "devices:\n";
         for (std::size_t i = 0; i < kDevices; ++i) text += json_device(*fleet_, i);
         for (std::size_t i = 0; i < kDevices / 2; ++i) {
             text += snmp_device(*fleet_, i, "snmp-system");

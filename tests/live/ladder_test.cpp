@@ -31,7 +31,8 @@ class Ladder : public testing::Test {
   protected:
     Ladder() : fleet_(lab::FleetServer::start({.snmp = 0, .http = 3}).value()) {
         // 20 s is the shortest interval that lives at the usual pace, and the least cap.
-        std::string text = "defaults: {interval: {min: 20s, base: 20s, max: 20s}}\ndevices:\n";
+        std::string text =
+            addon_settings("interval: {min: 20s, base: 20s, max: 20s}") + "devices:\n";
         for (std::size_t i = 0; i < 3; ++i) text += json_device(*fleet_, i);
         server_ = std::make_unique<PolluxServer>(folder_, folder_.write("fleet.yaml", text),
                                                  Environment{{"POLLUX_LOG_LEVEL", "debug"}});

@@ -7,6 +7,7 @@
 #include "document/diagnostic.hpp"
 #include "document/parse.hpp"
 #include "net/unix_listener.hpp"
+#include "tests/live/fleet_text.hpp"
 #include "tests/live/web_get.hpp"
 
 namespace pollux::live {
@@ -38,6 +39,7 @@ PolluxServer::PolluxServer(const TempDir& folder, std::string fleet, Environment
       environment_(std::move(environment)),
       data_(data.empty() ? folder.file("data") : std::move(data)) {
     environment_.emplace_back("POLLUX_METRICS_PORT", "0");
+    environment_.emplace_back(kCommunityVariable, lab::kPrivateCommunity);
 }
 
 void PolluxServer::start() {

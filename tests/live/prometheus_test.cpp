@@ -41,7 +41,7 @@ std::string promtool(const TempDir& folder, const std::string& page) {
 class Prometheus : public testing::Test {
   protected:
     Prometheus() : fleet_(lab::FleetServer::start({.snmp = 3, .http = 3}).value()) {
-        std::string text = "defaults: {interval: 20s}\ndevices:\n";
+        std::string text = addon_settings("interval: 20s") + "devices:\n";
         for (std::size_t i = 0; i < 3; ++i) {
             text += json_device(*fleet_, i);
             text += snmp_device(*fleet_, i);

@@ -21,7 +21,7 @@ class Reload : public testing::Test {
           server_(folder_, folder_.file("fleet.yaml")) {}
 
     void write(const std::string& devices) const {
-        folder_.write("fleet.yaml", "defaults: {interval: 20s}\ndevices:\n" + devices);
+        folder_.write("fleet.yaml", addon_settings("interval: 20s") + "devices:\n" + devices);
     }
     std::string device(std::size_t number, const std::string& extra = "") const {
         return json_device(*fleet_, number, "/as/json/status", extra);
@@ -124,7 +124,8 @@ TEST_F(Reload, ApplyTwiceIsTheSameAsOnceWithAndWithoutAServer) {
     write(device(0) + device(2));
     first = server.command({"apply", fleet});
     EXPECT_EQ(first.code, 0) << first.output;
-    EXPECT_THAT(first.output, HasSubstr("1 added, 0 changed, 1 removed"));
+    // A device and its target each.
+    EXPECT_THAT(first.output, HasSubstr("2 added, 0 changed, 2 removed"));
     again = server.command({"apply", fleet});
     EXPECT_THAT(again.output, HasSubstr("0 added, 0 changed, 0 removed"));
     EXPECT_TRUE(eventually([&] {
