@@ -93,7 +93,7 @@ class CorePage {
             ++gauges.ready[static_cast<std::size_t>(slot.run_tier)];
         }
         if (enabled) {
-            if (!freshness.known) {
+            if (!freshness.has_data()) {
                 ++gauges.never_seen;
             } else if (freshness.age > freshness.bound) {
                 ++gauges.over_bound;
@@ -162,12 +162,12 @@ class CorePage {
     void write_freshness() {
         per_target(MetricId::kPollLastSuccess, [this](const Target& target) {
             const base::WallTime at = view_.now.wall - (now_ - target.freshness.last_success);
-            return target.freshness.known ? std::optional(static_cast<double>(at.us) / 1e6)
-                                          : std::nullopt;
+            return target.freshness.has_data() ? std::optional(static_cast<double>(at.us) / 1e6)
+                                               : std::nullopt;
         });
         per_target(MetricId::kPollStaleness, [](const Target& target) {
-            return std::optional(target.freshness.known ? base::to_seconds(target.freshness.age)
-                                                        : -1.0);
+            return std::optional(
+                target.freshness.has_data() ? base::to_seconds(target.freshness.age) : -1.0);
         });
         per_target(MetricId::kStalenessBound, [](const Target& target) {
             return std::optional(base::to_seconds(target.freshness.bound));
