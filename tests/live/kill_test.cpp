@@ -168,7 +168,7 @@ TEST_F(Killed, TenTimesAndNothingThatWasShownIsLost) {
         live_for(milliseconds(200));
         return lines_with(server_->lines(), "dead-letter: needs attention").size() >= kDead;
     })) << server_->log();
-    for (int round = 0; round < kKills; ++round) {
+    for (unsigned round = 0; round < kKills; ++round) {
         SCOPED_TRACE(fmt::format("kill {}, seed {}", round, kSeed));
         live_for(milliseconds(random_() % 5000));
         const std::vector<LogLine> before = server_->all_lines();
