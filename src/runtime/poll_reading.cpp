@@ -60,8 +60,20 @@ PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& rep
         return reading;
     }
     reading.readings = plan.addon->read(plan.group, given, now.wall, trace);
+    if (reading.readings.unreadable > 0) {
+        // A status of 200 with a body that makes no sense is no answer.
+        reading.outcome = model::Outcome::kTransient;
+        reading.failure.kind = model::FailureKind::kApi;
+        reading.failure.code = "reply.unreadable";
+        reading.failure.message = reading.readings.problems.empty()
+                                      ? "the answer cannot be read"
+                                      : reading.readings.problems.front();
+        return reading;
+    }
     reading.observation = derive::derive(plan.addon->addon(), reading.readings, now, memory);
-    if (reading.readings.missing > 0) reading.outcome = model::Outcome::kDegraded;
+    if (reading.readings.missing > 0 || reading.readings.degraded) {
+        reading.outcome = model::Outcome::kDegraded;
+    }
     return reading;
 }
 
