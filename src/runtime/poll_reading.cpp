@@ -40,6 +40,12 @@ void add_line(DevicePage& page, const std::string& name, std::string_view help,
     family.lines += '\n';
 }
 
+std::string unreadable_message(const PollPlan& plan, const model::Readings& readings) {
+    return fmt::format(
+        "{}: {}; check what the device answers, and path and addon of the target", plan.key,
+        readings.problems.empty() ? "the answer cannot be read" : readings.problems.front());
+}
+
 }  // namespace
 
 PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& replies,
@@ -61,13 +67,11 @@ PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& rep
     }
     reading.readings = plan.addon->read(plan.group, given, now.wall, trace);
     if (reading.readings.unreadable > 0) {
-        // A status of 200 with a body that makes no sense is no answer.
+        // An answer that says nothing is no data: the target must not look fresh because of it.
         reading.outcome = model::Outcome::kTransient;
         reading.failure.kind = model::FailureKind::kApi;
-        reading.failure.code = "reply.unreadable";
-        reading.failure.message = reading.readings.problems.empty()
-                                      ? "the answer cannot be read"
-                                      : reading.readings.problems.front();
+        reading.failure.code = "read.unreadable";
+        reading.failure.message = unreadable_message(plan, reading.readings);
         return reading;
     }
     reading.observation = derive::derive(plan.addon->addon(), reading.readings, now, memory);

@@ -123,7 +123,8 @@ TEST_F(Ladder, DownToTheDeadLetterOverARestartAndUpWithTheFirstSuccess) {
     // next probe after a permanent failure is minutes away.
     fleet_->clear_all_faults();
     EXPECT_EQ(
-        server_->control("POST", fmt::format("/operate?verb=retry-dead-letter&key={}", kLocked)),
+        server_->ask_control("POST", fmt::format("/operate?verb=retry-dead-letter&key={}", kLocked))
+            .status,
         200);
     for (const char* key : {kTired, kLocked}) {
         EXPECT_TRUE(wait_for("circuit breaker closed", key)) << server_->all_logs();

@@ -6,7 +6,6 @@
 
 #include "document/diagnostic.hpp"
 #include "document/parse.hpp"
-#include "net/unix_listener.hpp"
 #include "tests/live/fleet_text.hpp"
 #include "tests/live/web_get.hpp"
 
@@ -72,11 +71,10 @@ MetricsPage PolluxServer::page(const std::string& path) const {
 }
 
 document::Node PolluxServer::explain(const std::string& key) const {
-    const CommandResult result = command({"explain", key, "--json"});
-    EXPECT_EQ(result.code, 0) << result.output;
+    const auto answer = ask_control("GET", "/explain?key=" + key);
     document::Diagnostics diagnostics;
-    document::Parsed parsed = document::parse(result.output, "explain", diagnostics);
-    EXPECT_TRUE(parsed.ok) << result.output;
+    document::Parsed parsed = document::parse(answer.body, "explain", diagnostics);
+    EXPECT_TRUE(parsed.ok) << answer.body;
     return std::move(parsed.root);
 }
 
@@ -92,11 +90,12 @@ CommandResult PolluxServer::command(std::vector<std::string> arguments) const {
     return run_pollux(folder_, std::move(arguments), environment_);
 }
 
-int PolluxServer::control(const std::string& method, const std::string& target) const {
+net::UnixAnswer PolluxServer::ask_control(const std::string& method,
+                                          const std::string& target) const {
     const auto answer =
         net::ask_unix(data_ + "/pollux.sock", method, target, "", std::chrono::seconds(60));
-    EXPECT_TRUE(answer.has_value()) << target;
-    return answer ? answer->status : 0;
+    EXPECT_TRUE(answer.has_value()) << target << ": " << (answer ? "" : answer.error().message);
+    return answer.value_or(net::UnixAnswer{});
 }
 
 }  // namespace pollux::live

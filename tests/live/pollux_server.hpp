@@ -17,6 +17,7 @@
 
 #include "document/node.hpp"
 #include "net/test_process.hpp"
+#include "net/unix_listener.hpp"
 #include "tests/live/log_lines.hpp"
 #include "tests/live/metrics_page.hpp"
 
@@ -64,13 +65,12 @@ class PolluxServer {
     std::vector<LogLine> all_lines() const;
     std::string all_logs() const;
 
-    // What `pollux explain --json` says about a target.
+    // What is said about a target, as `pollux explain --json` prints it.
     document::Node explain(const std::string& key) const;
     // Its field `task`.`field`; empty if there is none.
     std::string task_field(const std::string& key, const std::string& field) const;
     CommandResult command(std::vector<std::string> arguments) const;
-    // A question to the control socket; the status of the answer.
-    int control(const std::string& method, const std::string& target) const;
+    net::UnixAnswer ask_control(const std::string& method, const std::string& target) const;
 
   private:
     MetricsPage page(const std::string& path) const;

@@ -141,9 +141,10 @@ TEST_F(Secrets, AreNowhereInWhatPolluxWritesOrSays) {
     expect_clean("/metrics", server_->metrics().text());
     expect_clean("/metrics/devices", server_->device_metrics().text());
     for (const std::string& key : keys_) {
-        expect_clean("explain", server_->command({"explain", key}).output);
-        expect_clean("explain --json", server_->command({"explain", key, "--json"}).output);
+        expect_clean("explain", server_->ask_control("GET", "/explain?key=" + key).body);
     }
+    expect_clean("pollux explain", server_->command({"explain", keys_[0]}).output);
+    expect_clean("the status", server_->ask_control("GET", "/status?limit=100").body);
     const CommandResult exported = server_->command({"export"});
     EXPECT_EQ(exported.code, 0) << exported.output;
     expect_clean("export", exported.output);
