@@ -46,7 +46,8 @@ CoreLoop::CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, st
       outgoing_(shards) {}
 
 CoreLoop::~CoreLoop() {
-    if (thread_.joinable()) stop(base::Duration::zero());
+    stop(base::Duration::zero());
+    step_timer_.reset();  // also if it never ran
 }
 
 void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change,
@@ -62,6 +63,7 @@ void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change,
 }
 
 void CoreLoop::stop(base::Duration longest) {
+    if (!thread_.joinable()) return;
     const base::BootTime give_up = net::boot_now() + longest;
     // Without credit nothing starts; what is under way may still end.
     post([this] {
@@ -80,7 +82,7 @@ void CoreLoop::stop(base::Duration longest) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     loop_->stop();
-    if (thread_.joinable()) thread_.join();
+    thread_.join();
     step_timer_.reset();
 }
 

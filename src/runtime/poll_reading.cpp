@@ -50,9 +50,9 @@ PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& rep
     for (const model::Reply& reply : replies) given.push_back(&reply);
     if (const auto* failure = plan.addon->failure(plan.group, given)) {
         reading.failure = *failure;
-        const base::ErrorClass cause = model::classify({.kind = failure->kind,
-                                                        .http_status = failure->http_status,
-                                                        .message = failure->message});
+        // Drivers know the kind; their words may hold anything, such as an OID with an arc 401.
+        const base::ErrorClass cause = model::classify(
+            {.kind = failure->kind, .http_status = failure->http_status, .message = {}});
         reading.outcome = failure->kind == model::FailureKind::kCancelled
                               ? model::Outcome::kInterrupted
                           : model::is_retryable(cause) ? model::Outcome::kTransient

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <future>
+#include <set>
 #include <thread>
 
 #include "base/uuid.hpp"
 #include "config/check_fleet.hpp"
+#include "config/service_discovery.hpp"
+#include "config/settings_registry.hpp"
 #include "runtime/shard_drivers.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -85,6 +88,7 @@ base::Result<std::unique_ptr<Server>> Server::start(net::EventLoop& loop, observ
         if (!applied) return std::unexpected(applied.error());
     }
     if (!server->options_.offline) server->house_timer_.arm_in(kHouseEvery);
+    server->follow_sources();
     return server;
 }
 
@@ -192,8 +196,11 @@ base::Status Server::start_threads() {
         history_ = std::move(*history);
         if (auto status = series_.load(*history_); !status) return status;
     }
-    auto egress = make_egress(settings_.egress_allow, settings_.egress_deny);
+    auto egress = make_egress(settings_);
     if (!egress) return std::unexpected(egress.error());
+    sources_ = std::make_unique<SourceKeeper>(
+        loop_, log_, secret_source(options_.environment, secrets_.get()), *egress,
+        [this](const SourceKeeper::Devices& found) { take_discovered(found); });
     const std::size_t shards = shards_for(settings_);
     for (std::size_t i = 0; i < shards; ++i) {
         ShardWiring wiring;
@@ -269,6 +276,7 @@ void Server::restore_tasks() {
 void Server::stop() {
     if (std::exchange(stopped_, true)) return;
     house_timer_.cancel();
+    sources_.reset();
     options_.manager.stopping();
     if (core_) core_->stop(kStopWait);
     save_memories(true);
@@ -332,22 +340,71 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
     for (const auto& item : diagnostics.items()) report.warnings.push_back(item);
     if (changes.empty()) return report;
 
-    const config::ObjectEdits edits = config::make_edits(changes, net::wall_now(), random_bits);
-    std::vector<model::ConfigObject> next = config::apply_edits(objects_, edits);
-    const auto fleet = config::from_objects(next);
-    if (!fleet) return std::unexpected(fleet.error());
-    auto image = image_of(*fleet, loaded.places, next, settings_, &report.warnings);
-    if (!image) return std::unexpected(image.error());
-    if (auto status = commit(edits, "fleet files"); !status) {
+    if (auto status = take_objects(changes, loaded.places, "fleet files", report.warnings);
+        !status) {
         return std::unexpected(status.error());
     }
-    objects_ = std::move(next);
-    take_image(std::move(*image));
+    follow_sources();
     log_.info("fleet applied", {{"added", std::to_string(report.added)},
                                 {"changed", std::to_string(report.changed)},
                                 {"removed", std::to_string(report.removed)},
                                 {"tasks", std::to_string(image_.expansion.tasks.size())}});
     return report;
+}
+
+// Checked against everything, committed, then given to the core.
+base::Status Server::take_objects(const config::FleetDiff& changes, const config::Places& places,
+                                  const std::string& note,
+                                  std::vector<document::Diagnostic>& warnings) {
+    const config::ObjectEdits edits = config::make_edits(changes, net::wall_now(), random_bits);
+    std::vector<model::ConfigObject> next = config::apply_edits(objects_, edits);
+    const auto fleet = config::from_objects(next);
+    if (!fleet) return std::unexpected(fleet.error());
+    auto image = image_of(*fleet, places, next, settings_, &warnings);
+    if (!image) return std::unexpected(image.error());
+    if (auto status = commit(edits, note); !status) return status;
+    objects_ = std::move(next);
+    take_image(std::move(*image));
+    return {};
+}
+
+void Server::follow_sources() {
+    if (!sources_) return;
+    const auto fleet = config::from_objects(objects_);
+    if (fleet) sources_->set(fleet->sources, fleet->credentials);
+}
+
+void Server::take_discovered(const SourceKeeper::Devices& found) {
+    std::vector<model::ConfigObject> own;
+    for (const model::ConfigObject& object : objects_) {
+        if (object.origin != model::Origin::kDiscovery) own.push_back(object);
+    }
+    auto fleet = config::from_objects(own);
+    if (!fleet) return;
+    document::Diagnostics diagnostics;
+    std::set<std::string> names;
+    for (const auto& [source, devices] : found) {
+        for (const auto& [name, device] : devices) {
+            if (!fleet->devices.contains(name)) names.insert(name);
+        }
+        config::add_devices(*fleet, devices, source, diagnostics);
+    }
+    const config::FleetDiff changes = config::diff(objects_, config::to_objects(*fleet, names),
+                                                   {.adopt = false, .discovery = true});
+    if (changes.empty()) return;
+    std::vector<document::Diagnostic> warnings;
+    const auto status =
+        changes.conflicts.empty()
+            ? take_objects(changes, {}, "discovery", warnings)
+            : base::Status(base::config_error("fleet.conflict", changes.conflicts.front().message));
+    if (!status) {
+        log_.error("discovered devices could not be taken in", {{"error", status.error().message}});
+        return;
+    }
+    log_.info("discovered devices taken in",
+              {{"devices", std::to_string(names.size())},
+               {"added", std::to_string(changes.additions.size())},
+               {"removed", std::to_string(changes.removals.size())}});
 }
 
 base::Result<model::ConfigObject> Server::sealed(model::ConfigObject object) const {
@@ -402,6 +459,7 @@ base::Status Server::reload() {
             status = std::unexpected(applied.error());
         }
     }
+    if (sources_) sources_->refresh();
     look_at_settings_file();
     ++(status ? reloads_ok_ : reloads_failed_);
     if (status) {
@@ -425,6 +483,8 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     std::vector<document::Diagnostic> warnings;
     auto image = image_of(*fleet, {}, objects_, next, &warnings);
     if (!image) return std::unexpected(image.error());
+    const auto egress = make_egress(next);
+    if (!egress) return std::unexpected(egress.error());
 
     const std::string text = config::write_system_json(wanted);
     model::ConfigObject object = settings_object_;
@@ -440,15 +500,19 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     ++object.version;
     if (auto status = commit({{object}, {}}, note); !status) return status;
     for (const auto& change : config::changes(stored_, wanted)) {
-        log_.info("setting changed", {{"setting", change.name},
-                                      {"from", change.before},
-                                      {"to", change.after},
-                                      {"by", note}});
+        const config::SettingDef* known = config::find_setting_by_json(change.name);
+        const bool later = known != nullptr && known->applies == config::Applies::kRestart;
+        log_.info(later ? "setting changed; it takes effect at the next start" : "setting changed",
+                  {{"setting", change.name},
+                   {"from", change.before},
+                   {"to", change.after},
+                   {"by", note}});
     }
     settings_object_ = std::move(object);
     stored_ = std::move(wanted);
     settings_ = std::move(next);
     log_.set_level(log_level_of(settings_.log_level));
+    for (const auto& shard : shards_) shard->set_egress(*egress);
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
     if (settings_file_) {
