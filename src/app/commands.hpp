@@ -10,10 +10,10 @@ namespace pollux::app {
 struct FleetPorts;
 
 void add_simulate(CLI::App& app, int& status);
-void add_demo(CLI::App& app, int& status);
 void add_addon(CLI::App& app, int& status);
 
 // `ports` outlive the command line.
+void add_demo(CLI::App& app, int& status, const FleetPorts& ports);
 void add_check(CLI::App& app, int& status, const FleetPorts& ports);
 void add_plan(CLI::App& app, int& status, const FleetPorts& ports);
 void add_export(CLI::App& app, int& status, const FleetPorts& ports);
@@ -21,6 +21,9 @@ void add_settings(CLI::App& app, int& status, const FleetPorts& ports);
 void add_serve(CLI::App& app, int& status, const FleetPorts& ports);
 void add_apply(CLI::App& app, int& status, const FleetPorts& ports);
 void add_explain(CLI::App& app, int& status);
+void add_poll(CLI::App& app, int& status, const FleetPorts& ports);
+void add_top(CLI::App& app, int& status);
+void add_secret(CLI::App& app, int& status);
 void add_fleet(CLI::App& app, int& status);
 
 }  // namespace pollux::app

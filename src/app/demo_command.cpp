@@ -1,108 +1,194 @@
-// `pollux demo`: the engine at work on a simulated fleet, shown live in the terminal.
+// `pollux demo`: a simulated fleet on loopback and the server that polls it, in one process, with a
+// live page in the terminal. What `./dev run` starts.
 #include <fmt/format.h>
-#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
-#include <csignal>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "app/commands.hpp"
-#include "app/demo_screen.hpp"
-#include "sim/world.hpp"
+#include "app/fleet_ports.hpp"
+#include "app/server_page.hpp"
+#include "app/serving.hpp"
+#include "app/top_screen.hpp"
+#include "config/settings_resolve.hpp"
+#include "document/diagnostic.hpp"
+#include "document/parse.hpp"
+#include "lab/fleet_file.hpp"
+#include "lab/fleet_server.hpp"
 
 namespace pollux::app {
 namespace {
 
-volatile std::sig_atomic_t g_stop = 0;
-
-void request_stop(int) { g_stop = 1; }
-
 struct DemoArguments {
-    sim::WorldOptions world;
-    double speed = 60;   // simulated seconds per second
-    double seconds = 0;  // 0: until interrupted
+    lab::FleetOptions fleet{.snmp = 300,
+                            .http = 100,
+                            .profile = "demo",
+                            .port_snmp = 0,
+                            .port_http = 0,
+                            .port_https = 0,
+                            .port_control = 0};
+    std::string data = "data/demo";
+    double seconds = 0;
+    std::string interval = "20s";
+    std::uint16_t metrics_port = 9091;
 };
 
-int terminal_width() {
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
-    return size.ws_col;
-}
-
-sim::WorldOptions lively_world(sim::WorldOptions world) {
-    world.scenario = sim::Scenario::kD;
-    world.warmup_hours = 0;
-    world.hours = 24 * 365;
-    world.persist = true;
-    world.groups = 25;
-    world.faults.parent_outage_every_s = 900;
-    world.faults.parent_outage_s = 180;
-    world.faults.transient_failure = 0.001;
-    world.faults.lost_result = 0.0002;
-    world.faults.jobs_every_s = 300;
-    world.faults.poke_every_s = 15;
-    return world;
-}
-
-int demo(const DemoArguments& args) {
-    const bool terminal = isatty(STDOUT_FILENO) != 0;
-    g_stop = 0;
-    std::signal(SIGINT, request_stop);
-    std::signal(SIGTERM, request_stop);
-    sim::World world(lively_world(args.world));
-    DemoScreen screen(args.world.budget, args.speed);
-    using Clock = std::chrono::steady_clock;
-    const auto start = Clock::now();
-    const auto frame = std::chrono::milliseconds(terminal ? 250 : 1000);
-    if (terminal) std::fputs("\x1b[?25l\x1b[2J", stdout);
-    for (int i = 1; g_stop == 0; ++i) {
-        const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-        if (args.seconds > 0 && elapsed >= args.seconds) break;
-        world.advance_to(elapsed * args.speed);
-        const std::string text =
-            terminal ? "\x1b[H" + screen.page(world, terminal_width()) : screen.line(world);
-        std::fputs(text.c_str(), stdout);
-        std::fflush(stdout);
-        std::this_thread::sleep_until(start + frame * i);
+// Adaptive polling is on in the demo, and said so on its page.
+base::Status prepare_folder(const DemoArguments& arguments) {
+    std::string path;
+    for (std::size_t at = 0; at != std::string::npos;) {
+        at = arguments.data.find('/', at + 1);
+        path = arguments.data.substr(0, at);
+        if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+            return base::config_error("demo.data", fmt::format("cannot make the folder {}: {}",
+                                                               path, std::strerror(errno)));
+        }
     }
-    if (terminal) std::fputs("\x1b[?25h\n", stdout);
-    const auto report = world.report();
-    fmt::print("{} polls of {} targets in {:.0f} simulated minutes, {} invariant violations\n",
-               world.polls(), args.world.targets, world.now_s() / 60, report.violations);
-    for (const auto& violation : report.violation_texts) fmt::print("  {}\n", violation);
-    return report.violations == 0 ? 0 : 1;
+    runtime::SettingsFile file(arguments.data + "/system.json");
+    const auto present = file.edited();
+    if (present && present->has_value()) return {};  // the settings of an earlier demo stay
+    return file.write(config::starter_system_json());
+}
+
+// The shipped addons ask once a minute or more rarely, which is slow to watch.
+base::Status write_pace(const std::string& path, const std::string& interval) {
+    std::string text = "# Made by `pollux demo`: how often its targets are asked.\naddons:\n";
+    for (const auto* addon : {"snmp-system", "snmp-interfaces", "http-json", "http-status"}) {
+        text += fmt::format("  {}: {{interval: {}}}\n", addon, interval);
+    }
+    return runtime::SettingsFile(path).write(text);
+}
+
+void print_where(const DemoArguments& arguments, const lab::FleetServer& fleet,
+                 const Serving& serving) {
+    const std::string metrics = serving.metrics_address().to_string();
+    fmt::print(
+        "{} simulated SNMP devices and {} HTTP devices on loopback; data in {}\n"
+        "  metrics          curl http://{}/metrics\n"
+        "  polled values    curl http://{}/metrics/devices\n"
+        "  why (not)        pollux explain snmp-system::sw-00001 --data {}\n"
+        "  break something  pollux fleet ctl fault sw-00001 down --for 60s --port {}\n"
+        "Ctrl-C ends it; started again, it goes on where it was.\n\n",
+        arguments.fleet.snmp, arguments.fleet.http, arguments.data, metrics, metrics,
+        arguments.data, fleet.ports().control);
+    std::fflush(stdout);
+}
+
+// Shows a page each second, from the loop of the server.
+class LivePage {
+  public:
+    LivePage(Serving& serving, double seconds)
+        : serving_(serving),
+          timer_(serving.loop(), [this] { show(); }),
+          terminal_(isatty(STDOUT_FILENO) != 0) {
+        if (seconds > 0) end_ = serving.loop().now() + base::from_seconds(seconds);
+        timer_.arm_in(std::chrono::seconds(1));
+    }
+    ~LivePage() {
+        if (terminal_) std::fputs("\x1b[?25h\n", stdout);
+    }
+
+  private:
+    void show() {
+        serving_.server().ask(
+            [](const runtime::CoreLoop::View& view) { return status_page(view, 10); },
+            [this](std::string text) { print(text); });
+        timer_.arm_in(std::chrono::seconds(1));
+        if (serving_.loop().now() >= end_) serving_.loop().stop();
+    }
+
+    void print(const std::string& text) {
+        document::Diagnostics diagnostics;
+        const document::Parsed parsed = document::parse(text, "status", diagnostics);
+        if (!parsed.ok) return;
+        if (!terminal_) {
+            std::fputs(screen_.line(parsed.root).c_str(), stdout);
+        } else {
+            const std::string page = screen_.page(parsed.root, terminal_width());
+            // Below the lines that say where to look, which stay.
+            std::fputs(first_ ? "\x1b[?25l\x1b[s" : "\x1b[u", stdout);
+            std::fputs(with_cleared_lines(page).c_str(), stdout);
+            std::fputs("\x1b[J", stdout);
+            first_ = false;
+        }
+        std::fflush(stdout);
+    }
+
+    Serving& serving_;
+    net::Timer timer_;
+    TopScreen screen_;
+    base::BootTime end_ = base::BootTime::max();
+    bool terminal_;
+    bool first_ = true;
+};
+
+int demo(const DemoArguments& arguments, config::Environment environment) {
+    const auto complain = [](const base::Error& error) {
+        fmt::print(stderr, "pollux demo: {}\n", error.message);
+        return 1;
+    };
+    if (auto status = prepare_folder(arguments); !status) return complain(status.error());
+    auto fleet = lab::FleetServer::start(arguments.fleet);
+    if (!fleet) return complain(fleet.error());
+    const std::string file = arguments.data + "/fleet.yaml";
+    if (auto status = lab::write_fleet_file((*fleet)->fleet(), (*fleet)->ports(), file); !status) {
+        return complain(status.error());
+    }
+    environment.try_emplace("POLLUX_METRICS_PORT", std::to_string(arguments.metrics_port));
+    const std::string pace = arguments.data + "/pace.yaml";
+    if (auto status = write_pace(pace, arguments.interval); !status) {
+        return complain(status.error());
+    }
+    ServeArguments serve;
+    serve.data = arguments.data;
+    serve.fleet = {file, pace};
+    serve.log_file = arguments.data + "/pollux.log";
+    auto serving = Serving::start(serve, environment);
+    if (!serving) return complain(serving.error());
+    if (isatty(STDOUT_FILENO) != 0) std::fputs("\x1b[H\x1b[2J", stdout);
+    print_where(arguments, **fleet, **serving);
+    {
+        const LivePage page(**serving, arguments.seconds);
+        (*serving)->run();
+    }
+    const lab::FleetCounters counters = (*fleet)->counters();
+    fmt::print("the fleet was asked {} times by SNMP and {} times by HTTP; the log is {}\n",
+               counters.snmp_requests, counters.http_requests + counters.https_requests,
+               serve.log_file);
+    return 0;
 }
 
 }  // namespace
 
-void add_demo(CLI::App& app, int& status) {
-    auto args = std::make_shared<DemoArguments>();
+void add_demo(CLI::App& app, int& status, const FleetPorts& ports) {
+    auto arguments = std::make_shared<DemoArguments>();
     auto* command = app.add_subcommand(
-        "demo",
-        "Show the engine at work on a simulated fleet. No network traffic, nothing stored.");
-    args->world.targets = 2000;
-    args->world.budget = 98;
-    command->add_option("--targets", args->world.targets, "Number of simulated targets")
-        ->check(CLI::Range(1UL, 200'000UL))
+        "demo", "Start a simulated fleet on loopback and the server that polls it.");
+    command->add_option("--snmp", arguments->fleet.snmp, "SNMP devices")->capture_default_str();
+    command->add_option("--http", arguments->fleet.http, "HTTP devices")->capture_default_str();
+    command->add_option("--profile", arguments->fleet.profile, "calm, demo or storm")
         ->capture_default_str();
-    command->add_option("--budget", args->world.budget, "Polls per second aimed at")
-        ->check(CLI::Range(0.1, 1e5))
+    command->add_option("--seed", arguments->fleet.seed, "Seed of the fleet")
         ->capture_default_str();
-    command->add_option("--speed", args->speed, "Simulated seconds per second")
-        ->check(CLI::Range(0.1, 3600.0))
+    command->add_option("--data", arguments->data, "Folder of everything durable")
+        ->capture_default_str();
+    command->add_option("--interval", arguments->interval, "Base interval of the targets")
+        ->capture_default_str();
+    command->add_option("--metrics-port", arguments->metrics_port, "Port of the metrics")
         ->capture_default_str();
     command
-        ->add_option("--seconds", args->seconds, "Stop after so many seconds; 0: run until Ctrl-C")
+        ->add_option("--seconds", arguments->seconds,
+                     "Stop after so many seconds; 0: run until Ctrl-C")
         ->check(CLI::Range(0.0, 86'400.0))
         ->capture_default_str();
-    command->add_option("--seed", args->world.seed, "Seed of everything random")
-        ->capture_default_str();
-    command->callback([args, &status] { status = demo(*args); });
+    command->callback(
+        [arguments, &status, &ports] { status = demo(*arguments, ports.environment); });
 }
 
 }  // namespace pollux::app

@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "app/commands.hpp"
-#include "app/fleet_ports.hpp"
+#include "app/fleet_access.hpp"
 
 int main(int argc, char** argv) {
     CLI::App app{"Pollux: an adaptive polling engine and monitor."};
@@ -13,10 +13,9 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", POLLUX_VERSION);
     int status = 0;
     pollux::app::add_simulate(app, status);
-    pollux::app::add_demo(app, status);
     pollux::app::add_addon(app, status);
-    pollux::app::FleetPorts ports;
-    ports.environment = pollux::app::process_environment();
+    const pollux::app::FleetPorts ports = pollux::app::real_fleet_ports();
+    pollux::app::add_demo(app, status, ports);
     pollux::app::add_check(app, status, ports);
     pollux::app::add_plan(app, status, ports);
     pollux::app::add_export(app, status, ports);
@@ -24,6 +23,9 @@ int main(int argc, char** argv) {
     pollux::app::add_serve(app, status, ports);
     pollux::app::add_apply(app, status, ports);
     pollux::app::add_explain(app, status);
+    pollux::app::add_poll(app, status, ports);
+    pollux::app::add_top(app, status);
+    pollux::app::add_secret(app, status);
     pollux::app::add_fleet(app, status);
     try {
         app.parse(argc, argv);

@@ -35,7 +35,7 @@ Node task_line(const runtime::CoreLoop::View& view, model::TaskHandle task) {
     line.set("tier", Node::text(std::string(model::to_string(slot.tier))));
     line.set("due_in", seconds(slot.next_due - view.now.boot));
     line.set("interval", seconds(fresh.expected_age));
-    line.set("age", fresh.known ? seconds(fresh.age) : Node());
+    line.set("age", fresh.has_data() ? seconds(fresh.age) : Node());
     line.set("bound", seconds(fresh.bound));
     line.set("failures", count(failure.consecutive));
     line.set("breaker", Node::text(std::string(model::to_string(failure.breaker))));
@@ -68,8 +68,11 @@ Totals totals_of(const runtime::CoreLoop::View& view) {
         if (!slot.has(schedule::kFlagEnabled)) continue;
         ++totals.enabled;
         const schedule::Freshness fresh = core.freshness(task, view.now.boot);
-        if (!fresh.known) ++totals.never;
-        if (fresh.age > fresh.bound) ++totals.over_bound;
+        if (!fresh.has_data()) {
+            ++totals.never;
+        } else if (fresh.age > fresh.bound) {
+            ++totals.over_bound;
+        }
         if (slot.interval_ms > 0) totals.planned += 1000.0 / slot.interval_ms;
         if (slot.failure == model::kNoIndex) continue;
         const schedule::FailureStory failure = core.failure(task);

@@ -327,6 +327,15 @@ class Expander {
         tasks.reserve(order.size());
         targets.reserve(order.size());
         for (const std::size_t i : order) {
+            // A device called "x#inventory" and the poll group `inventory` of device "x".
+            if (!tasks.empty() && tasks.back().key == result_.tasks[i].key) {
+                complain(fmt::format("device/{}", result_.tasks[i].device), "name",
+                         fmt::format("the task {} of device {} is there already, of device {}; "
+                                     "rename one of them",
+                                     quoted(tasks.back().key), quoted(result_.tasks[i].device),
+                                     quoted(tasks.back().device)));
+                continue;
+            }
             tasks.push_back(std::move(result_.tasks[i]));
             targets.push_back(std::move(result_.targets[i]));
         }

@@ -390,6 +390,16 @@ TEST(Expand, UnknownAddonsAndGroupsAreNamed) {
     EXPECT_EQ(text.find("nothing-like-it"), text.rfind("nothing-like-it"));
 }
 
+TEST(Expand, TwoTasksOfOneKeyAreAnError) {
+    const auto expanded = expand_text(
+        "devices:\n  x: {addons: [snmp-interfaces]}\n  x#inventory: {addons: [snmp-interfaces]}\n");
+    EXPECT_EQ(expanded.diagnostics.errors(), 1U);
+    EXPECT_THAT(expanded.diagnostics.text(),
+                HasSubstr("the task \"snmp-interfaces::x#inventory\" of device"));
+    EXPECT_EQ(expanded.expansion.tasks.size(), 3U);
+    EXPECT_EQ(expanded.expansion.targets.size(), 3U);
+}
+
 TEST(Expand, TheVersionChangesWithTheTaskAndOnlyThen) {
     const std::string fleet = "devices: {d: {address: 192.0.2.1, addons: [http-status]}";
     const auto version = [](const std::string& text) {

@@ -78,9 +78,14 @@ class FleetReader {
             diagnostics_.error(mark, field, status.error().message);
             return std::nullopt;
         }
-        if (kind == "target" && text.find("::") == std::string_view::npos) {
+        if (kind == "target") {
+            auto key = model::parse_task_key(text);
+            if (key && text.find("::") != std::string_view::npos) {
+                return model::make_task_key(key->class_name, key->name);
+            }
             diagnostics_.error(mark, field,
-                               fmt::format("{} is no target; write addon::device", quoted(text)));
+                               fmt::format("{} is no target; write addon::device{}", quoted(text),
+                                           key ? std::string() : ": " + key.error().message));
             return std::nullopt;
         }
         return parts::read_name(kind, text, mark, field, diagnostics_);

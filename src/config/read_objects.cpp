@@ -298,6 +298,13 @@ Credential read_credential(const Input& input) {
     credential.client_certificate = read_path(reader, "client_certificate");
     credential.client_key = read_path(reader, "client_key");
     credential.client_key_password = read_secret(reader, "client_key_password");
+    credential.auth =
+        reader.choice<model::HttpAuth>("auth", {{"none", model::HttpAuth::kNone},
+                                                {"basic", model::HttpAuth::kBasic},
+                                                {"digest", model::HttpAuth::kDigest},
+                                                {"bearer", model::HttpAuth::kBearer},
+                                                {"api_key", model::HttpAuth::kApiKey}});
+    credential.header = reader.string("header").value_or("");
     if (credential.client_certificate.empty() != credential.client_key.empty()) {
         reader.error(credential.client_key.empty() ? "client_key" : "client_certificate",
                      "is missing; client_certificate and client_key go together");

@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "base/secret.hpp"
+#include "model/ask.hpp"
 #include "model/credentials.hpp"
 
 namespace pollux::config {
@@ -49,6 +50,10 @@ struct Credential {
     std::string client_certificate;  // path of a PEM file
     std::string client_key;          // path of a PEM file
     std::optional<SecretReference> client_key_password;
+    // How it is shown to an HTTP server. Nothing: as the addon says, else basic for a user name and
+    // bearer for a token.
+    std::optional<model::HttpAuth> auth;
+    std::string header;  // of an API key; empty: as the addon says
     bool operator==(const Credential&) const = default;
 };
 

@@ -83,9 +83,15 @@ struct Settings {
     std::int64_t metrics_port = 9091;
     std::int64_t metrics_target_limit = 2000;
     LogLevel log_level = LogLevel::kInfo;
-    std::vector<std::string> egress_deny = {"169.254.169.254/32", "fd00:ec2::254/128",
-                                            "64:ff9b::a9fe:a9fe/128"};
+    std::vector<std::string> egress_deny = {"169.254.169.254", "fd00:ec2::254"};
     std::vector<std::string> egress_allow;
+    std::vector<std::string> egress_redirect_deny;
+    std::vector<std::string> egress_redirect_allow;
+    bool egress_redirect_same_class = true;
+    std::vector<std::string> egress_loopback = {"127.0.0.0/8", "::1", "0.0.0.0/8", "::"};
+    std::vector<std::string> egress_link_local = {"169.254.0.0/16", "fe80::/10"};
+    std::vector<std::string> egress_private = {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
+                                               "100.64.0.0/10", "fc00::/7"};
 
     // Read and kept for Proxmox targets.
     bool backup_polling_enabled = true;

@@ -125,17 +125,18 @@ constexpr SettingDef kLimits[] = {
 
 constexpr SettingDef kServer[] = {
     {"history_enabled", "historyEnabled", "POLLUX_HISTORY", "", &Settings::history_enabled, 0, 0,
-     kRefuse, false, kLive, "Keep what was polled."},
+     kRefuse, false, kRestart, "Keep what was polled."},
     {"history_raw_days", "historyRawDays", "POLLUX_HISTORY_RAW_DAYS", "",
-     &Settings::history_raw_days, 1, 3650, kRefuse, true, kLive, "Days that every sample is kept."},
+     &Settings::history_raw_days, 1, 3650, kRefuse, true, kRestart,
+     "Days that every sample is kept."},
     {"history_minute_days", "historyMinuteDays", "POLLUX_HISTORY_MINUTE_DAYS", "",
-     &Settings::history_minute_days, 1, 3650, kRefuse, true, kLive,
+     &Settings::history_minute_days, 1, 3650, kRefuse, true, kRestart,
      "Days that one row per minute is kept."},
     {"history_hour_days", "historyHourDays", "POLLUX_HISTORY_HOUR_DAYS", "",
-     &Settings::history_hour_days, 1, 36'500, kRefuse, true, kLive,
+     &Settings::history_hour_days, 1, 36'500, kRefuse, true, kRestart,
      "Days that one row per hour is kept."},
     {"history_quota_megabytes", "historyQuotaMegabytes", "POLLUX_HISTORY_QUOTA_MB", "",
-     &Settings::history_quota_megabytes, 16, 1e9, kRefuse, true, kLive,
+     &Settings::history_quota_megabytes, 16, 1e9, kRefuse, true, kRestart,
      "Size of the history on disk; above it the oldest samples go first."},
     {"metrics_bind", "metricsBindAddress", "POLLUX_METRICS_BIND", "PULSE_METRICS_BIND_ADDRESS",
      &Settings::metrics_bind, 0, 0, kRefuse, false, kRestart,
@@ -152,10 +153,26 @@ constexpr SettingDef kServer[] = {
      "Least urgent line that is logged."},
     {"egress_deny", "egressDeny", "POLLUX_EGRESS_DENY", "", &Settings::egress_deny, 0, 0, kRefuse,
      false, kLive,
-     "Address ranges that are never connected to, whatever name led there. The defaults are the "
-     "metadata services of clouds."},
+     "Address ranges that are never connected to, whatever name led there, in every form of the "
+     "address (IPv4-mapped, NAT64). The defaults are the metadata services of clouds."},
     {"egress_allow", "egressAllow", "POLLUX_EGRESS_ALLOW", "", &Settings::egress_allow, 0, 0,
      kRefuse, false, kLive, "Exceptions from egress_deny."},
+    {"egress_redirect_deny", "egressRedirectDeny", "POLLUX_EGRESS_REDIRECT_DENY", "",
+     &Settings::egress_redirect_deny, 0, 0, kRefuse, false, kLive,
+     "Address ranges that a redirect may not lead to, beside egress_deny."},
+    {"egress_redirect_allow", "egressRedirectAllow", "POLLUX_EGRESS_REDIRECT_ALLOW", "",
+     &Settings::egress_redirect_allow, 0, 0, kRefuse, false, kLive,
+     "Address ranges that a redirect may always lead to."},
+    {"egress_redirect_same_class", "egressRedirectSameClass", "POLLUX_EGRESS_REDIRECT_SAME_CLASS",
+     "", &Settings::egress_redirect_same_class, 0, 0, kRefuse, false, kLive,
+     "A redirect must stay in the class of address it came from: loopback, link-local, private or "
+     "public."},
+    {"egress_loopback", "egressLoopback", "POLLUX_EGRESS_LOOPBACK", "", &Settings::egress_loopback,
+     0, 0, kRefuse, false, kLive, "What counts as loopback."},
+    {"egress_link_local", "egressLinkLocal", "POLLUX_EGRESS_LINK_LOCAL", "",
+     &Settings::egress_link_local, 0, 0, kRefuse, false, kLive, "What counts as link-local."},
+    {"egress_private", "egressPrivate", "POLLUX_EGRESS_PRIVATE", "", &Settings::egress_private, 0,
+     0, kRefuse, false, kLive, "What counts as private."},
 };
 
 constexpr SettingDef kProxmox[] = {

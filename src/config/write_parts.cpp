@@ -222,6 +222,12 @@ Node write(const Credential& credential, std::string_view name, bool reveal_lite
     set_text(node, "client_certificate", credential.client_certificate);
     set_text(node, "client_key", credential.client_key);
     set_secret("client_key_password", credential.client_key_password);
+    constexpr std::array<const char*, 5> kAuthNames = {"none", "basic", "digest", "bearer",
+                                                       "api_key"};
+    if (credential.auth) {
+        node.set("auth", Node::text(kAuthNames[static_cast<std::size_t>(*credential.auth)]));
+    }
+    set_text(node, "header", credential.header);
     return node;
 }
 

@@ -68,6 +68,7 @@ class AddonBuilder {
     void read_shape(Reader& reader, model::MetricDef& metric, Rule& rule);
     void read_source(Reader& reader, Rule& rule);
     void read_http_source(Reader& reader, Rule& rule);
+    bool read_fact(Reader& reader, Rule& rule);
     void read_snmp_source(Reader& reader, Rule& rule);
     void read_pattern(Reader& reader, Rule& rule);
     void read_value(Reader& reader, Rule& rule);
@@ -79,6 +80,7 @@ class AddonBuilder {
     // addon_builder_conditions.cpp
     void read_conditions(Reader& reader);
     void read_condition(const Node& node, std::string path);
+    void check_trigger(Reader& reader, const model::ConditionDef& condition, bool is_word);
     void read_change(Reader& reader);
     std::optional<std::uint16_t> metric_named(Reader& reader, std::string_view key);
 

@@ -87,6 +87,35 @@ void AddonBuilder::read_conditions(Reader& reader) {
          [this](const Node& item, std::string path) { read_condition(item, std::move(path)); });
 }
 
+// A word is compared with the states of the metric, a number with its values.
+void AddonBuilder::check_trigger(Reader& reader, const model::ConditionDef& condition,
+                                 bool is_word) {
+    const model::MetricDef& metric = plan_->addon.metrics[condition.metric];
+    if (!is_word) {
+        if (metric.type == model::MetricType::kText) {
+            reader.error("trigger", "compares a number; the metric is a text");
+        }
+        return;
+    }
+    const bool words =
+        metric.type == model::MetricType::kState || metric.type == model::MetricType::kText;
+    if (!words || !is_equality(condition.comparison)) {
+        reader.error("trigger", fmt::format("{} is no number; a word only fits == and != on a "
+                                            "state or a text",
+                                            quoted(condition.word)));
+        return;
+    }
+    const bool known = std::ranges::find(metric.states, condition.word) != metric.states.end();
+    if (metric.states.empty() || known) return;
+    std::vector<std::string_view> states;
+    for (const std::string& word : metric.states) {
+        if (!word.empty()) states.push_back(word);
+    }
+    reader.error("trigger",
+                 fmt::format("{} is no state of {}; there are {}", quoted(condition.word),
+                             metric.name, document::word_list(states)));
+}
+
 void AddonBuilder::read_condition(const Node& node, std::string path) {
     Reader reader(node, std::move(path), out_, keys::kCondition);
     model::ConditionDef condition;
@@ -122,28 +151,8 @@ void AddonBuilder::read_condition(const Node& node, std::string path) {
     condition.clear = condition.trigger;
     condition.clear_comparison = opposite(trigger->comparison);
 
-    const model::MetricDef& def = plan_->addon.metrics[*metric];
-    if (!trigger->number) {
-        condition.word = trigger->word;
-        const bool words =
-            def.type == model::MetricType::kState || def.type == model::MetricType::kText;
-        if (!words || !is_equality(trigger->comparison)) {
-            reader.error("trigger", fmt::format("{} is no number; a word only fits == and != on a "
-                                                "state or a text",
-                                                quoted(trigger->word)));
-        } else if (!def.states.empty() &&
-                   std::ranges::find(def.states, trigger->word) == def.states.end()) {
-            std::vector<std::string_view> words_known;
-            for (const std::string& word : def.states) {
-                if (!word.empty()) words_known.push_back(word);
-            }
-            reader.error("trigger",
-                         fmt::format("{} is no state of {}; there are {}", quoted(trigger->word),
-                                     def.name, document::word_list(words_known)));
-        }
-    } else if (def.type == model::MetricType::kText) {
-        reader.error("trigger", "compares a number; the metric is a text");
-    }
+    if (!trigger->number) condition.word = trigger->word;
+    check_trigger(reader, condition, !trigger->number);
     if (clear) {
         const bool fits = clear->number && trigger->number && !is_equality(trigger->comparison) &&
                           !is_equality(clear->comparison) &&

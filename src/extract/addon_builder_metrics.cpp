@@ -140,6 +140,28 @@ void AddonBuilder::read_source(Reader& reader, Rule& rule) {
     read_pattern(reader, rule);
 }
 
+// Whether the metric is a fact of the exchange itself.
+bool AddonBuilder::read_fact(Reader& reader, Rule& rule) {
+    if (!reader.has("fact")) return false;
+    rule.source = SourceKind::kFact;
+    rule.fact =
+        reader
+            .choice<HttpFact>("fact", {{"status", HttpFact::kStatus},
+                                       {"latency", HttpFact::kLatency},
+                                       {"dns_time", HttpFact::kDnsTime},
+                                       {"connect_time", HttpFact::kConnectTime},
+                                       {"tls_time", HttpFact::kTlsTime},
+                                       {"first_byte_time", HttpFact::kFirstByteTime},
+                                       {"size", HttpFact::kSize},
+                                       {"redirects", HttpFact::kRedirects},
+                                       {"http_version", HttpFact::kHttpVersion},
+                                       {"certificate_days", HttpFact::kCertificateDays},
+                                       {"certificate_subject", HttpFact::kCertificateSubject},
+                                       {"certificate_issuer", HttpFact::kCertificateIssuer}})
+            .value_or(HttpFact::kStatus);
+    return true;
+}
+
 void AddonBuilder::read_http_source(Reader& reader, Rule& rule) {
     const auto& endpoints = plan_->http.endpoints;
     if (const auto name = reader.string("endpoint")) {
@@ -180,25 +202,7 @@ void AddonBuilder::read_http_source(Reader& reader, Rule& rule) {
         });
         rule.key = std::move(*header);
     }
-    if (reader.has("fact")) {
-        ++sources;
-        rule.source = SourceKind::kFact;
-    }
-    rule.fact =
-        reader
-            .choice<HttpFact>("fact", {{"status", HttpFact::kStatus},
-                                       {"latency", HttpFact::kLatency},
-                                       {"dns_time", HttpFact::kDnsTime},
-                                       {"connect_time", HttpFact::kConnectTime},
-                                       {"tls_time", HttpFact::kTlsTime},
-                                       {"first_byte_time", HttpFact::kFirstByteTime},
-                                       {"size", HttpFact::kSize},
-                                       {"redirects", HttpFact::kRedirects},
-                                       {"http_version", HttpFact::kHttpVersion},
-                                       {"certificate_days", HttpFact::kCertificateDays},
-                                       {"certificate_subject", HttpFact::kCertificateSubject},
-                                       {"certificate_issuer", HttpFact::kCertificateIssuer}})
-            .value_or(HttpFact::kStatus);
+    if (read_fact(reader, rule)) ++sources;
     if (sources > 1) {
         reader.error("name", "has several sources; keep one of path, key, header and fact");
     }

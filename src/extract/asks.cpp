@@ -79,7 +79,11 @@ class AskMaker {
         }
         request.body = fill(endpoint.body, endpoint.json_body ? Place::kJson : Place::kText);
         request.auth = binding_.auth.value_or(http.auth);
-        request.api_key_header = http.api_key_header;
+        if (request.auth == model::HttpAuth::kNone && !binding_.auth) {
+            request.auth = binding_.auth_if_none.value_or(model::HttpAuth::kNone);
+        }
+        request.api_key_header =
+            binding_.api_key_header.empty() ? http.api_key_header : binding_.api_key_header;
         request.tls = {.verify = binding_.tls_verify.value_or(http.tls.verify),
                        .ca_file = binding_.tls_ca_file.value_or(http.tls.ca_file),
                        .pin_sha256 = binding_.tls_pin_sha256.value_or(http.tls.pin_sha256)};

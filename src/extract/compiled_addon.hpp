@@ -44,7 +44,9 @@ struct TargetBinding {
     std::optional<bool> tls_verify;
     std::optional<std::string> tls_ca_file;
     std::optional<std::string> tls_pin_sha256;
-    std::optional<model::HttpAuth> auth;
+    std::optional<model::HttpAuth> auth;          // over what the addon says
+    std::optional<model::HttpAuth> auth_if_none;  // where the addon says nothing
+    std::string api_key_header;                   // empty: the addon's
     std::optional<model::SnmpVersion> snmp_version;
 };
 

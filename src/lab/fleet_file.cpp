@@ -41,12 +41,12 @@ void add_head(std::string& out, const FleetPorts& ports, const std::string& secr
     out += "schema: pollux-fleet/1\n\ncredentials:\n";
     const std::string password = fmt::format("file:{}.password", secrets);
     const std::string token = fmt::format("file:{}.token", secrets);
-    for (const char* name : {"lab-basic", "lab-digest"}) {
-        out += fmt::format("  {}: {{username: {}, password: \"{}\"}}\n", name, kUser, password);
+    for (const char* auth : {"basic", "digest"}) {
+        out += fmt::format("  lab-{0}: {{username: {1}, password: \"{2}\", auth: {0}}}\n", auth,
+                           kUser, password);
     }
-    for (const char* name : {"lab-bearer", "lab-api-key"}) {
-        out += fmt::format("  {}: {{token: \"{}\"}}\n", name, token);
-    }
+    out += fmt::format("  lab-bearer: {{token: \"{}\", auth: bearer}}\n", token);
+    out += fmt::format("  lab-api-key: {{token: \"{}\", auth: api_key}}\n", token);
     out += fmt::format("  lab-private: {{community: \"file:{}.community\"}}\n", secrets);
     out += fmt::format(
         "\ngroups:\n  switches: {{port: {}}}\n  web: {{port: {}}}\n"

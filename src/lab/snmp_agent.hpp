@@ -25,6 +25,7 @@ class SnmpAgent {
   public:
     static constexpr std::size_t kMaxAnswerBytes = 1472;  // one Ethernet frame, as devices send
     static constexpr std::size_t kMaxVarbinds = 512;      // in an answer
+    static constexpr std::size_t kMaxEchoBytes = 4096;    // SNMPv1 sends a refused request back
 
     AgentAnswer answer(const Device& device, protocol::snmp::Bytes packet, FleetTime now);
 
@@ -42,7 +43,7 @@ class SnmpAgent {
     Bytes garbage(const Device& device, std::size_t length);
 
     std::vector<std::uint8_t> list_;  // the varbinds of the answer, in order
-    std::array<std::uint8_t, kMaxAnswerBytes> out_{};
+    std::array<std::uint8_t, kMaxEchoBytes> out_{};
     std::array<std::uint8_t, 512> piece_{};
     model::Oid oid_;
     model::SnmpValue value_;

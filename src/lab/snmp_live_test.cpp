@@ -114,6 +114,7 @@ TEST_F(SnmpLiveTest, SaysWhatIsNotThere) {
                 HasSubstr("noSuchName"));
     std::vector<std::string> many(100, "1.3.6.1.2.1.1.1.0");
     EXPECT_THAT(tool("snmpget", to(device(0), "2c", many), 2), HasSubstr("tooBig"));
+    EXPECT_THAT(tool("snmpget", to(device(0), "1", many), 2), HasSubstr("tooBig"));
     EXPECT_THAT(tool("snmpset", to(device(0), "2c", {"1.3.6.1.2.1.1.5.0", "s", "x"}), 2),
                 HasSubstr("notWritable"));
 }

@@ -38,7 +38,7 @@ class UdpAgents final : private net::FdHandler {
 
   private:
     static constexpr std::size_t kBatch = 64;
-    static constexpr std::size_t kMaxRequestBytes = 4096;
+    static constexpr std::size_t kMaxRequestBytes = SnmpAgent::kMaxEchoBytes;
     static constexpr std::size_t kMaxDelayed = 100'000;
     struct Buffers;
     struct Delayed;

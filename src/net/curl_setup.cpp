@@ -49,7 +49,7 @@ CURLcode on_tls(CURL*, void* context, void* data) {
 // libcurl is about to resolve a host that we did not tell it. Literals need nothing; a name would
 // block a thread and lead around our resolver.
 int on_resolve(void*, void*, void* data) {
-    return static_cast<HttpTransfer*>(data)->url.literal ? 0 : 1;
+    return static_cast<HttpTransfer*>(data)->url().literal ? 0 : 1;
 }
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
@@ -218,7 +218,7 @@ void set_login(HttpTransfer& transfer) {
 // libcurl uses a connection again only for the same CApath. It reads nothing from there, because
 // the verification is ours, so this is where it learns what the connection was made for.
 std::string tls_demands(const HttpTransfer& transfer) {
-    if (!transfer.url.tls) return {};
+    if (!transfer.url().tls) return {};
     const model::TlsOptions& tls = transfer.ask().tls;
     const model::Credentials* credentials =
         transfer.with_credentials ? transfer.order.credentials.get() : nullptr;
@@ -229,7 +229,7 @@ std::string tls_demands(const HttpTransfer& transfer) {
 }
 
 void set_tls(HttpTransfer& transfer) {
-    if (!transfer.url.tls) return;
+    if (!transfer.url().tls) return;
     std::string demands = tls_demands(transfer);
     if (demands == transfer.state.tls) return;
     CURL* easy = transfer.easy;
@@ -266,7 +266,7 @@ bool set_addresses(HttpTransfer& transfer) {
     const bool told = host.told != nullptr && transfer.addresses != nullptr &&
                       (host.told == transfer.addresses || *host.told == *transfer.addresses);
     if (transfer.addresses == nullptr || told) return true;
-    std::string line = fmt::format("{}:{}", transfer.url.host, transfer.url.port);
+    std::string line = fmt::format("{}:{}", transfer.url().host, transfer.url().port);
     char separator = ':';
     for (const IpAddress& address : *transfer.addresses) {
         line += separator;
@@ -335,13 +335,13 @@ base::Status check_ask(const model::HttpAsk& ask, const model::Credentials* cred
 base::Status set_up_request(HttpTransfer& transfer) {
     CURL* easy = transfer.easy;
     CurlState& state = transfer.state;
-    bool complete = curl_easy_setopt(easy, CURLOPT_URL, transfer.url.text.c_str()) == CURLE_OK;
+    bool complete = curl_easy_setopt(easy, CURLOPT_URL, transfer.url().text.c_str()) == CURLE_OK;
     set_method(transfer);
     complete = complete && set_headers(transfer);
     set_login(transfer);
     set_tls(transfer);
     complete = complete && set_addresses(transfer);
-    const bool http2 = transfer.url.tls && transfer.ask().http2;
+    const bool http2 = transfer.url().tls && transfer.ask().http2;
     if (http2 != state.http2) {
         curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
                          static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));

@@ -70,6 +70,7 @@ class HttpClient::Impl {
   private:
     std::unique_ptr<HttpTransfer> take_handle();
     bool accept(HttpTransfer& transfer);
+    base::Result<std::shared_ptr<const HttpUrl>> url_of(const model::HttpAsk& ask);
     void request(HttpTransfer& transfer);
     void send(HttpTransfer& transfer);
     void on_finished(void* easy, int code);
@@ -86,6 +87,8 @@ class HttpClient::Impl {
     HttpHosts hosts_;
     std::vector<std::unique_ptr<HttpTransfer>> idle_;
     std::unordered_map<std::uint64_t, std::unique_ptr<HttpTransfer>> by_id_;
+    // The same asks come again and again, and parsing costs as much as a fifth of a request.
+    std::unordered_map<std::string, std::shared_ptr<const HttpUrl>> urls_;
     std::vector<std::uint64_t> failed_;  // to be reported outside of start() and cancel()
     HttpClientCounts counts_;
     Timer report_timer_;
@@ -129,12 +132,12 @@ bool HttpClient::Impl::accept(HttpTransfer& transfer) {
                       fmt::format("{} requests are under way already", options_.max_in_flight));
         return false;
     }
-    auto url = HttpUrl::parse(transfer.ask().url);
+    auto url = url_of(transfer.ask());
     if (!url) {
         transfer.fail(HttpProblem::kBadRequest, url.error().message);
         return false;
     }
-    transfer.url = std::move(*url);
+    transfer.next_url = std::move(*url);
     if (const auto status = check_ask(transfer.ask(), transfer.order.credentials.get()); !status) {
         transfer.fail(HttpProblem::kBadRequest, status.error().message);
         return false;
@@ -142,22 +145,32 @@ bool HttpClient::Impl::accept(HttpTransfer& transfer) {
     return true;
 }
 
+base::Result<std::shared_ptr<const HttpUrl>> HttpClient::Impl::url_of(const model::HttpAsk& ask) {
+    if (const auto found = urls_.find(ask.url); found != urls_.end()) return found->second;
+    auto url = HttpUrl::parse(ask.url);
+    if (!url) return std::unexpected(url.error());
+    if (urls_.size() >= options_.max_urls) urls_.clear();
+    auto shared = std::make_shared<const HttpUrl>(std::move(*url));
+    if (options_.max_urls > 0) urls_.emplace(ask.url, shared);
+    return shared;
+}
+
 // Finds the address of the next request, then sends it.
 void HttpClient::Impl::request(HttpTransfer& transfer) {
     transfer.expect_answer();
-    if (transfer.url.literal) {
+    if (transfer.url().literal) {
         transfer.addresses = nullptr;
         send(transfer);
         return;
     }
-    transfer.addresses = surroundings_.resolver.find_now(transfer.url.host);
+    transfer.addresses = surroundings_.resolver.find_now(transfer.url().host);
     if (transfer.addresses != nullptr) {
         send(transfer);
         return;
     }
     const base::Duration before = transfer.elapsed();
     transfer.ticket = surroundings_.resolver.lookup(
-        transfer.url.host, [this, &transfer, before](const auto& result) {
+        transfer.url().host, [this, &transfer, before](const auto& result) {
             transfer.ticket = 0;
             transfer.dns_time = transfer.elapsed();
             if (!result) {
@@ -173,7 +186,7 @@ void HttpClient::Impl::request(HttpTransfer& transfer) {
 }
 
 void HttpClient::Impl::send(HttpTransfer& transfer) {
-    transfer.host = hosts_.acquire(transfer.url.origin, surroundings_.loop.now());
+    transfer.host = hosts_.acquire(transfer.url().origin, surroundings_.loop.now());
     if (transfer.host == nullptr) {
         transfer.fail(HttpProblem::kOverloaded,
                       fmt::format("{} hosts are being asked already", options_.max_hosts));
@@ -221,15 +234,15 @@ bool HttpClient::Impl::follow(HttpTransfer& transfer) {
                                   transfer.ask().max_redirects));
         return false;
     }
-    auto next = transfer.url.join(*location);
+    auto next = transfer.url().join(*location);
     if (!next) {
         transfer.fail(HttpProblem::kRedirectRefused,
                       fmt::format("the redirect leads nowhere: {}", next.error().message));
         return false;
     }
     const NextRequest change = next_request(static_cast<int>(status), transfer.method);
-    if (transfer.redirects == 0) transfer.first_url = transfer.url;
-    const bool home = same_origin(transfer.first_url, *next);
+    if (transfer.redirects == 0) transfer.first_url = transfer.next_url;
+    const bool home = same_origin(*transfer.first_url, *next);
     if (!home && transfer.with_body && change.keeps_body) {
         transfer.fail(HttpProblem::kRedirectRefused,
                       fmt::format("the redirect leads to {}, and the body of a request is not sent "
@@ -242,7 +255,7 @@ bool HttpClient::Impl::follow(HttpTransfer& transfer) {
     count_bytes(transfer);
     leave_shard(transfer);
     ++transfer.redirects;
-    transfer.url = std::move(*next);
+    transfer.next_url = std::make_shared<const HttpUrl>(std::move(*next));
     transfer.method = change.method;
     transfer.with_body = transfer.with_body && change.keeps_body;
     transfer.elsewhere = !home;

@@ -244,8 +244,10 @@ void HttpConnection::dispatch() {
 bool HttpConnection::fill() {
     if (source_waits_) return read_in();
     std::string piece;
-    const Fill result = source_(piece);
-    if (phase_ != Phase::kStreaming) return false;  // the source ended the connection itself
+    BodySource source = std::move(source_);  // lives on if the call ends the connection
+    const Fill result = source(piece);
+    if (phase_ != Phase::kStreaming) return false;
+    source_ = std::move(source);
     if (result == Fill::kAbort) {
         reset();
         return false;
@@ -359,6 +361,10 @@ void HttpConnection::linger() {
 void HttpConnection::reset() {
     stream_->abort();
     end();
+}
+
+void HttpConnection::abort() {
+    reset();
     pump();
 }
 

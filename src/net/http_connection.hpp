@@ -30,7 +30,7 @@ class HttpConnection final : private StreamHandler {
     void answer(Response response);
     void answer_with(Response head, BodySource source, std::optional<std::uint64_t> length);
     void answer_with_upgrade(std::optional<Response> head, UpgradeTaker taker);
-    void reset();
+    void abort();
     void resume();
 
   private:
@@ -58,6 +58,7 @@ class HttpConnection final : private StreamHandler {
     void append_head(const Response& response, std::optional<std::uint64_t> length, bool chunked);
     void end_of_answer();
     void linger();
+    void reset();  // ends with an error the client sees; pump() does the rest, like after end()
     void end();
     void update_interest();
     void enter(Phase phase);

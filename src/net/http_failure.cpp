@@ -11,7 +11,7 @@ namespace pollux::net {
 namespace {
 
 std::string peer_text(const HttpTransfer& transfer) {
-    return transfer.contacted.empty() ? transfer.url.origin : transfer.contacted;
+    return transfer.contacted.empty() ? transfer.url().origin : transfer.contacted;
 }
 
 std::string dates_of(const TlsPeer& peer) {
@@ -91,7 +91,7 @@ HttpFault fault_of_handshake(const HttpTransfer& transfer, int code) {
     }
     if (code == CURLE_PEER_FAILED_VERIFICATION) {
         return {HttpProblem::kTlsHostMismatch,
-                fmt::format("the certificate is not made out for {}", transfer.url.host)};
+                fmt::format("the certificate is not made out for {}", transfer.url().host)};
     }
     if (code == CURLE_SSL_CERTPROBLEM) {
         return {HttpProblem::kTlsClientCertificate,
@@ -102,6 +102,16 @@ HttpFault fault_of_handshake(const HttpTransfer& transfer, int code) {
             fmt::format("{} did not agree on a TLS connection; check that the port speaks TLS, its "
                         "version and ciphers, and whether it demands a client certificate",
                         peer_text(transfer))};
+}
+
+HttpFault fault_of_loss(const HttpTransfer& transfer) {
+    // With TLS 1.3 a server refuses our certificate, or its absence, only after the handshake.
+    const bool refused = transfer.url().tls && transfer.header_count == 0;
+    return {HttpProblem::kConnectionLost,
+            fmt::format("{} closed the connection before its answer was complete ({} bytes of the "
+                        "body came); look at the log of the device{}",
+                        peer_text(transfer), transfer.reply.body.size(),
+                        refused ? ", it may demand another client certificate" : "")};
 }
 
 }  // namespace
@@ -119,11 +129,7 @@ HttpFault fault_of(const HttpTransfer& transfer, int code) {
         case CURLE_GOT_NOTHING:
         case CURLE_PARTIAL_FILE:
         case CURLE_RECV_ERROR:
-        case CURLE_SEND_ERROR:
-            return {HttpProblem::kConnectionLost,
-                    fmt::format("{} closed the connection before its answer was complete ({} bytes "
-                                "of the body came); look at the log of the device",
-                                peer_text(transfer), transfer.reply.body.size())};
+        case CURLE_SEND_ERROR: return fault_of_loss(transfer);
         case CURLE_UNSUPPORTED_PROTOCOL:
         case CURLE_WEIRD_SERVER_REPLY:
         case CURLE_HTTP2:
@@ -150,7 +156,7 @@ HttpFault fault_of_deadline(const HttpTransfer& transfer) {
     if (!transfer.running) {
         return {HttpProblem::kTimeout,
                 fmt::format("the address of {} was not known within {}; check the name servers",
-                            transfer.url.host, limit)};
+                            transfer.url().host, limit)};
     }
     curl_off_t connected = 0;
     curl_off_t secured = 0;
@@ -165,7 +171,7 @@ HttpFault fault_of_deadline(const HttpTransfer& transfer) {
             "{} did not accept a connection within {}; check that it is up and not "
             "behind a firewall",
             peer, limit);
-    } else if (transfer.url.tls && secured == 0 && sent == 0) {
+    } else if (transfer.url().tls && secured == 0 && sent == 0) {
         what = fmt::format("{} did not finish the TLS handshake within {}", peer, limit);
     } else if (transfer.header_count == 0) {
         what = fmt::format("{} did not answer within {}; the device is slow or overloaded", peer,

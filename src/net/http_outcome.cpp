@@ -64,7 +64,7 @@ void note_request(HttpTransfer& transfer, const model::Phases& phases, bool reus
             transfer.ask().tls.verify ? "on" : "off",
             transfer.ask().tls.pin_sha256.empty() ? "none" : "set"));
     }
-    transfer.note(fmt::format("{} {}, login {}", method_text(transfer.method), transfer.url.shown,
+    transfer.note(fmt::format("{} {}, login {}", method_text(transfer.method), transfer.url().shown,
                               transfer.ask().auth == model::HttpAuth::kNone ? "none"
                               : transfer.with_credentials                   ? "sent"
                                                                             : "held back"));
@@ -131,9 +131,8 @@ HttpOutcome outcome_of(HttpTransfer& transfer) {
     outcome.bytes_in = transfer.bytes_in;
     outcome.bytes_out = transfer.bytes_out;
     outcome.detail = std::move(transfer.detail);
-    outcome.shown_url = transfer.url.shown;
     outcome.reply = std::move(transfer.reply);
-    outcome.reply.final_url = std::move(transfer.url.shown);
+    if (transfer.next_url != nullptr) outcome.reply.final_url = transfer.url().shown;
     outcome.reply.redirects = transfer.redirects;
     if (transfer.peer != nullptr) outcome.reply.certificates = transfer.peer->certificates;
     note_answer(transfer, outcome);
@@ -146,13 +145,13 @@ std::string lookup_line(const HttpTransfer& transfer, base::Duration took) {
     for (const IpAddress& address : *transfer.addresses) {
         list += (list.empty() ? "" : ", ") + address.to_string();
     }
-    return fmt::format("{} is {} (looked up in {})", transfer.url.host, list,
+    return fmt::format("{} is {} (looked up in {})", transfer.url().host, list,
                        format_duration(took));
 }
 
 std::string redirect_line(const HttpTransfer& transfer, int status, const HttpUrl& next) {
     return fmt::format("{} {} answered {}: redirected to {}", method_text(transfer.method),
-                       transfer.url.shown, status, next.shown);
+                       transfer.url().shown, status, next.shown);
 }
 
 }  // namespace pollux::net

@@ -69,7 +69,7 @@ void Responder::take_over(UpgradeTaker taker) {
 }
 
 void Responder::abort() {
-    if (HttpConnection* connection = take()) connection->reset();
+    if (HttpConnection* connection = take()) connection->abort();
 }
 
 bool StreamHandle::connected() const {

@@ -77,6 +77,8 @@ void HttpTransfer::end() {
     with_credentials = true;
     elsewhere = false;
     redirects = 0;
+    next_url.reset();
+    first_url.reset();
     first_class.reset();
     addresses.reset();
     headers_out.clear();
@@ -118,7 +120,7 @@ std::size_t HttpTransfer::take_header(std::string_view line) {
     }
     if (line.starts_with("HTTP/")) {
         reply.headers.clear();
-        if (url.tls && peer == nullptr) {
+        if (url().tls && peer == nullptr) {
             curl_tlssessioninfo* session = nullptr;
             curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session);
             if (session != nullptr && session->internals != nullptr) {
@@ -164,7 +166,7 @@ int HttpTransfer::open_socket(const sockaddr* address, socklen_t length, int typ
         return -1;
     }
     if (!first_class) first_class = policy.class_of(*target);
-    contacted = target->to_string(url.port);
+    contacted = target->to_string(url().port);
     const int fd = socket(address->sa_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
     if (fd < 0) socket_error = errno;
     return fd;
@@ -174,7 +176,7 @@ bool HttpTransfer::check_tls(ssl_ctx_st* context) {
     const model::TlsOptions& demands = ask().tls;
     auto expected = std::make_shared<TlsPeer>();
     expected->verify = demands.verify;
-    expected->host = url.literal ? url.address.to_string() : url.host;
+    expected->host = url().literal ? url().address.to_string() : url().host;
     if (!demands.pin_sha256.empty()) {
         expected->pin = parse_sha256(demands.pin_sha256);
         if (!expected->pin) return false;  // checked before; never connect unpinned by mistake

@@ -77,6 +77,7 @@ class HttpTransfer {
     void end();  // lets go of everything that belongs to the order
 
     const model::HttpAsk& ask() const { return *order.ask; }
+    const HttpUrl& url() const { return *next_url; }
     base::Duration elapsed() const { return boot_now() - started; }
     void note(std::string line) {
         if (order.trace) trace.push_back(std::move(line));
@@ -105,8 +106,8 @@ class HttpTransfer {
     std::vector<std::string> trace;
 
     // The request that is next or under way.
-    HttpUrl url;
-    HttpUrl first_url;
+    std::shared_ptr<const HttpUrl> next_url;
+    std::shared_ptr<const HttpUrl> first_url;  // known before a redirect
     model::HttpMethod method = model::HttpMethod::kGet;
     bool with_body = false;
     bool with_credentials = true;

@@ -57,9 +57,10 @@ enum class HttpProblem : std::uint8_t {
 
 struct HttpOutcome {
     HttpProblem problem = HttpProblem::kNone;
-    std::string detail;      // of a problem, for people: what was seen and what to do; no secret
-    std::string shown_url;   // where it happened, without query
-    model::HttpReply reply;  // as far as it came; certificates also when they were refused
+    std::string detail;  // of a problem, for people: what was seen and what to do; no secret
+    // As far as it came; final_url is where it ended, without query; certificates also when they
+    // were refused.
+    model::HttpReply reply;
     model::Phases phases;
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
@@ -75,6 +76,7 @@ struct HttpClientOptions {
     std::size_t max_hosts = 100'000;
     std::size_t max_in_flight = 20'000;
     std::size_t max_idle_handles = 256;
+    std::size_t max_urls = 20'000;  // kept parsed
     std::size_t max_headers = 256;
     std::size_t max_header_bytes = 64U << 10U;
     base::Duration connection_age = std::chrono::seconds(118);  // idle longer: not used again

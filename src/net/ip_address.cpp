@@ -40,7 +40,7 @@ std::optional<std::uint32_t> scope_of(std::string_view text) {
 }
 
 bool bit_of(std::span<const std::uint8_t> bytes, std::size_t index) {
-    return (bytes[index / 8] >> (7U - index % 8U) & 1U) != 0;
+    return (unsigned{bytes[index / 8]} >> (7U - index % 8U) & 1U) != 0;
 }
 
 std::unexpected<base::Error> range_error(std::string_view text, std::string_view why) {

@@ -213,6 +213,7 @@ void Resolver::expire() {
         finish(id, late);
     }
     if (!deadlines_.empty()) deadline_timer_.arm(deadlines_.front().at);
+    ask_more();
 }
 
 void Resolver::deliver() {

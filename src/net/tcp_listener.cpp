@@ -87,6 +87,7 @@ void TcpListener::pause() {
 void TcpListener::on_ready(int /*fd*/, std::uint32_t /*events*/) {
     bool gone = false;
     gone_ = &gone;
+    OnAccept on_accept = std::move(on_accept_);  // lives on if the call destroys the listener
     for (int i = 0; i < options_.accepts_per_turn; ++i) {
         sockaddr_storage from{};
         socklen_t length = sizeof from;
@@ -99,11 +100,12 @@ void TcpListener::on_ready(int /*fd*/, std::uint32_t /*events*/) {
             break;
         }
         set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
-        on_accept_(std::make_unique<TcpStream>(loop_, fd, SocketAddress::local_of(fd),
-                                               SocketAddress::from(address, length)));
+        on_accept(std::make_unique<TcpStream>(loop_, fd, SocketAddress::local_of(fd),
+                                              SocketAddress::from(address, length)));
         if (gone) return;
     }
     gone_ = nullptr;
+    on_accept_ = std::move(on_accept);
 }
 
 }  // namespace pollux::net

@@ -144,7 +144,7 @@ std::optional<Sha256> parse_sha256(std::string_view text) {
         const int digit = digit_of(c);
         if (digit < 0 || digits == 2 * result.size()) return std::nullopt;
         std::uint8_t& byte = result[digits / 2];
-        byte = static_cast<std::uint8_t>(byte << 4U | static_cast<unsigned>(digit));
+        byte = static_cast<std::uint8_t>(unsigned{byte} << 4U | static_cast<unsigned>(digit));
         ++digits;
     }
     if (digits != 2 * result.size()) return std::nullopt;

@@ -46,7 +46,8 @@ CoreLoop::CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, st
       outgoing_(shards) {}
 
 CoreLoop::~CoreLoop() {
-    if (thread_.joinable()) stop(base::Duration::zero());
+    stop(base::Duration::zero());
+    step_timer_.reset();  // also if it never ran
 }
 
 void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change,
@@ -62,6 +63,7 @@ void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change,
 }
 
 void CoreLoop::stop(base::Duration longest) {
+    if (!thread_.joinable()) return;
     const base::BootTime give_up = net::boot_now() + longest;
     // Without credit nothing starts; what is under way may still end.
     post([this] {
@@ -80,7 +82,7 @@ void CoreLoop::stop(base::Duration longest) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     loop_->stop();
-    if (thread_.joinable()) thread_.join();
+    thread_.join();
     step_timer_.reset();
 }
 
@@ -318,10 +320,17 @@ void CoreLoop::submit_batch() {
 }
 
 void CoreLoop::publish(const engine::TaskChange& change) {
-    const model::TaskHandle task = engine_->core().find(change.key);
+    const schedule::SchedulerCore& core = engine_->core();
+    const model::TaskHandle task = core.find(change.key);
     const auto found = failures_.find(task.index);
-    const base::Instant now = net::instant_now();
-    log_change(log_, change, found == failures_.end() ? "" : found->second.message, now);
+    engine::TaskChange told = change;
+    if (change.change.kind == schedule::ChangeKind::kHealth && core.is_live(task)) {
+        // The core says up or down before it decides what follows; people want to read both.
+        told.change.failures = core.failure(task).consecutive;
+        told.change.next_due = core.slot(task).next_due;
+    }
+    log_change(log_, told, found == failures_.end() ? "" : found->second.message,
+               net::instant_now());
     if (wiring_.published) wiring_.published(change);
 }
 

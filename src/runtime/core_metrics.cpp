@@ -22,10 +22,7 @@ struct ClassGauges {
     std::size_t in_flight = 0;
     std::size_t over_bound = 0;
     std::size_t never_seen = 0;
-    std::size_t queued = 0;
-    std::size_t dead_letters = 0;
     double planned_rate = 0;
-    double oldest_s = 0;
     std::array<std::size_t, model::kTierCount> ready{};
 };
 
@@ -96,10 +93,12 @@ class CorePage {
             ++gauges.ready[static_cast<std::size_t>(slot.run_tier)];
         }
         if (enabled) {
-            if (!freshness.known) ++gauges.never_seen;
-            if (freshness.age > freshness.bound) ++gauges.over_bound;
+            if (!freshness.has_data()) {
+                ++gauges.never_seen;
+            } else if (freshness.age > freshness.bound) {
+                ++gauges.over_bound;
+            }
             if (slot.interval_ms > 0) gauges.planned_rate += 1000.0 / slot.interval_ms;
-            gauges.oldest_s = std::max(gauges.oldest_s, base::to_seconds(freshness.age));
         }
         if (slot.failure != model::kNoIndex) failing_.push_back(handle);
         if (all_ || (enabled && freshness.age > freshness.bound / 2)) {
@@ -163,12 +162,12 @@ class CorePage {
     void write_freshness() {
         per_target(MetricId::kPollLastSuccess, [this](const Target& target) {
             const base::WallTime at = view_.now.wall - (now_ - target.freshness.last_success);
-            return target.freshness.known ? std::optional(static_cast<double>(at.us) / 1e6)
-                                          : std::nullopt;
+            return target.freshness.has_data() ? std::optional(static_cast<double>(at.us) / 1e6)
+                                               : std::nullopt;
         });
         per_target(MetricId::kPollStaleness, [](const Target& target) {
-            return std::optional(target.freshness.known ? base::to_seconds(target.freshness.age)
-                                                        : -1.0);
+            return std::optional(
+                target.freshness.has_data() ? base::to_seconds(target.freshness.age) : -1.0);
         });
         per_target(MetricId::kStalenessBound, [](const Target& target) {
             return std::optional(base::to_seconds(target.freshness.bound));

@@ -153,6 +153,17 @@ class ImageMaker {
         if (target.timeout > base::Duration::zero()) bound.timeout = target.timeout;
         bound.resends = target.resends;
         bound.snmp_version = target.snmp.version;
+        const auto credential = in_.fleet.credentials.find(target.credentials);
+        if (credential != in_.fleet.credentials.end()) {
+            const config::Credential& known = credential->second;
+            bound.auth = known.auth;
+            bound.api_key_header = known.header;
+            if (!known.username.empty()) {
+                bound.auth_if_none = model::HttpAuth::kBasic;
+            } else if (known.token) {
+                bound.auth_if_none = model::HttpAuth::kBearer;
+            }
+        }
         bound.tls_verify = target.tls.verify;
         bound.tls_ca_file = target.tls.ca_file;
         bound.tls_pin_sha256 = target.tls.pin_sha256;

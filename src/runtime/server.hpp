@@ -22,6 +22,7 @@
 #include "runtime/service_manager.hpp"
 #include "runtime/settings_file.hpp"
 #include "runtime/shard.hpp"
+#include "runtime/source_keeper.hpp"
 #include "store/data_directory.hpp"
 #include "store/history/history.hpp"
 #include "store/secret_vault.hpp"
@@ -96,7 +97,11 @@ class Server {
                                       std::vector<document::Diagnostic>* warnings);
     base::Status commit(config::ObjectEdits edits, const std::string& note);
     base::Result<model::ConfigObject> sealed(model::ConfigObject object) const;
+    base::Status take_objects(const config::FleetDiff& changes, const config::Places& places,
+                              const std::string& note, std::vector<document::Diagnostic>& warnings);
     void take_image(FleetImage next);
+    void take_discovered(const SourceKeeper::Devices& found);
+    void follow_sources();
     void keep_house();
     void look_at_settings_file();
     void save_memories(bool wait);
@@ -123,6 +128,7 @@ class Server {
     FleetImage image_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::unique_ptr<CoreLoop> core_;
+    std::unique_ptr<SourceKeeper> sources_;
     net::Timer house_timer_;
     std::uint64_t house_turn_ = 0;
     std::uint64_t reloads_ok_ = 0;

@@ -79,6 +79,11 @@ void Shard::forget(std::uint32_t task) {
     });
 }
 
+void Shard::set_egress(std::shared_ptr<const net::EgressPolicy> egress) {
+    loop_->post(
+        [this, egress = std::move(egress)]() mutable { drivers_->set_egress(std::move(egress)); });
+}
+
 void Shard::recall(std::vector<std::pair<std::string, std::string>> memories) {
     loop_->post([this, memories = std::move(memories)]() mutable {
         for (auto& [key, bytes] : memories) recalled_[std::move(key)] = std::move(bytes);

@@ -21,6 +21,7 @@
 
 #include "base/time.hpp"
 #include "derive/target_memory.hpp"
+#include "net/egress_policy.hpp"
 #include "net/event_loop.hpp"
 #include "protocol/driver.hpp"
 #include "runtime/device_page.hpp"
@@ -35,6 +36,8 @@ class Drivers {
   public:
     virtual ~Drivers() = default;
     virtual protocol::Driver& of(const model::Ask& ask) = 0;
+    // From the next connection on.
+    virtual void set_egress(std::shared_ptr<const net::EgressPolicy> egress) = 0;
 };
 using MakeDrivers = std::function<std::unique_ptr<Drivers>(net::EventLoop&)>;
 
@@ -69,6 +72,7 @@ class Shard {
     void dispatch(std::vector<RunOrder> orders);
     void cancel(std::vector<RunCancel> cancels);
     void forget(std::uint32_t task);
+    void set_egress(std::shared_ptr<const net::EgressPolicy> egress);
     // Memory of an earlier process, as the store kept it.
     void recall(std::vector<std::pair<std::string, std::string>> memories);
     // Memories that changed since the last call: key and bytes.

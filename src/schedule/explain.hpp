@@ -43,6 +43,8 @@ struct Freshness {
     base::Duration age{};           // since the last success, or since it was added
     base::Duration expected_age{};  // the interval in force: what the age should not exceed much
     base::Duration bound{};
+
+    bool has_data() const { return last_success != base::BootTime::min(); }
 };
 
 struct IntervalStory {

@@ -42,7 +42,7 @@ class HttpHostile : public testing::Test {
 };
 
 TEST_F(HttpHostile, OneByteAtATimeEndsAtTheDeadline) {
-    world.timeout = milliseconds(600);
+    world.timeout = milliseconds(1500);
     TcpServer::Peer* slow = nullptr;
     server.on_data = [&](TcpServer::Peer& peer) {
         slow = &peer;
@@ -55,17 +55,17 @@ TEST_F(HttpHostile, OneByteAtATimeEndsAtTheDeadline) {
     drip.arm_in(milliseconds(50));
     const auto start = net::boot_now();
     const model::PollFailure& failure = fail();
-    EXPECT_GE(net::boot_now() - start, milliseconds(600));
+    EXPECT_GE(net::boot_now() - start, milliseconds(1500));
     EXPECT_EQ(failure.kind, FailureKind::kTimeout);
     EXPECT_EQ(failure.code, "http.timeout");
-    EXPECT_THAT(failure.message, HasSubstr("was not complete within 600 ms"));
+    EXPECT_THAT(failure.message, HasSubstr("was not complete within 1.5 s"));
     // The connection is closed and does not serve the next ask.
     EXPECT_TRUE(world.run_until([&] { return server.peers() == 0; }));
 }
 
 TEST_F(HttpHostile, SilenceEndsAtTheDeadline) {
-    world.timeout = milliseconds(200);
-    EXPECT_THAT(fail().message, HasSubstr("did not answer within 200 ms"));
+    world.timeout = milliseconds(500);
+    EXPECT_THAT(fail().message, HasSubstr("did not answer within 500 ms"));
     EXPECT_EQ(failure_of(reply).code, "http.timeout");
 }
 
@@ -139,10 +139,10 @@ TEST_F(HttpHostile, AHugeBodyInChunksStopsAtTheLimit) {
 
 TEST_F(HttpHostile, AGzipBombStopsAtTheLimit) {
     const net::test::TempDir folder;
-    folder.write("zeros", std::string(400'000'000, '\0'));
+    folder.write("zeros", std::string(100'000'000, '\0'));
     net::test::run_tool({"gzip", "-1", "zeros"}, folder);
     const std::string bomb = folder.read("zeros.gz");
-    ASSERT_LT(bomb.size(), 4'000'000U);
+    ASSERT_LT(bomb.size(), 1'000'000U);
     answer_with("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: " +
                 std::to_string(bomb.size()) + "\r\n\r\n" + bomb);
     EXPECT_EQ(fail().code, "http.body_too_large");

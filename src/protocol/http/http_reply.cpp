@@ -124,12 +124,12 @@ model::Reply reply_of(const model::HttpAsk& ask, net::HttpOutcome&& outcome, bas
         model::PollFailure failure;
         failure.kind = what.kind;
         failure.code = what.code;
-        failure.message = outcome.shown_url.empty()
+        failure.message = outcome.reply.final_url.empty()
                               ? fmt::format("the request could not be made: {}", outcome.detail)
-                              : fmt::format("{}: {}", outcome.shown_url, outcome.detail);
+                              : fmt::format("{}: {}", outcome.reply.final_url, outcome.detail);
         reply.answer = std::move(failure);
     } else if (!is_good(ask, outcome.reply.status)) {
-        reply.answer = failure_of_status(outcome.reply, outcome.shown_url, now);
+        reply.answer = failure_of_status(outcome.reply, outcome.reply.final_url, now);
     } else {
         reply.answer = std::move(outcome.reply);
     }

@@ -28,6 +28,12 @@ using test::walks_of;
 
 using Values = std::map<model::Oid, SnmpValue>;
 
+// Tables of the agent that mirror what else happens on this machine: with thousands of connections
+// of somebody else it would be busy for minutes.
+constexpr const char* kLeftOut =
+    "-tcpTable,tcpConnectionTable,tcpListenerTable,udpTable,udpEndpointTable,hr_swrun,"
+    "hrSWRunTable,hrSWRunPerfTable";
+
 constexpr std::string_view kCommunity = "t3st-community";
 
 // One agent on both loopback addresses.
@@ -39,10 +45,10 @@ class Snmpd {
                                         std::string(kCommunity) + " 127.0.0.1\nrocommunity6 " +
                                         std::string(kCommunity) +
                                         " ::1\nsysLocation a room\nsysServices 72\n");
-        process_ =
-            std::make_unique<Process>(std::vector<std::string>{"/usr/sbin/snmpd", "-f", "-Lo", "-C",
-                                                               "-c", folder_.file("snmpd.conf")},
-                                      folder_, environment());
+        process_ = std::make_unique<Process>(
+            std::vector<std::string>{"/usr/sbin/snmpd", "-f", "-Lo", "-C", "-c",
+                                     folder_.file("snmpd.conf"), "-I", kLeftOut},
+            folder_, environment());
         Message probe;
         probe.community = kCommunity;
         probe.pdu.type = PduType::kGet;
@@ -64,8 +70,10 @@ class Snmpd {
             "-Ox", "-Oe",          address};
         command.insert(command.end(), oids.begin(), oids.end());
         Process process(command, folder_, environment());
-        EXPECT_TRUE(process.wait_for_end(std::chrono::seconds(120)));
-        EXPECT_EQ(process.exit_code(), 0) << process.output();
+        if (!process.wait_for_end(std::chrono::seconds(120)) || process.exit_code() != 0) {
+            ADD_FAILURE() << tool << " failed: " << process.output().substr(0, 500);
+            return {};
+        }
         return parse(process.output());
     }
     std::string v4() const { return "udp:127.0.0.1:" + std::to_string(port_); }
@@ -185,9 +193,10 @@ std::string shown(const SnmpValue& value) {
 }
 
 // Ours was read between the two others. What did not change there must be equal; what did must
-// have the type. Processes and connections come and go, so only names that are in both are
-// required, and a few of ours may be in none.
+// have the type. Neighbours and routes come and go, so only names that are in both are required,
+// and a few of ours may be in none. The agent's list of its own caches changes by being read.
 void expect_same(const Values& before, const Values& ours, const Values& after) {
+    const model::Oid caches = oid_of("1.3.6.1.4.1.8072.1.5.3");
     std::size_t stable = 0;
     for (const auto& [name, value] : before) {
         const auto later = after.find(name);
@@ -198,7 +207,7 @@ void expect_same(const Values& before, const Values& ours, const Values& after) 
             continue;
         }
         EXPECT_EQ(found->second.type, value.type) << model::to_string(name);
-        if (later->second != value) continue;
+        if (later->second != value || name.starts_with(caches)) continue;
         ++stable;
         const bool same = value.type == SnmpType::kOpaque ? same_opaque(value, found->second)
                                                           : found->second == value;
@@ -210,7 +219,7 @@ void expect_same(const Values& before, const Values& ours, const Values& after) 
     for (const auto& [name, value] : ours) {
         if (!before.contains(name) && !after.contains(name)) ++unknown;
     }
-    EXPECT_LE(unknown, ours.size() / 20);
+    EXPECT_LE(unknown, ours.size() / 100);
     EXPECT_GT(ours.size(), 1000U);
 }
 

@@ -86,7 +86,9 @@ void Transport::wake_at(base::BootTime at) {
 void Transport::on_ready(int fd, std::uint32_t events) {
     Line& line = v4_.socket.fd() == fd ? v4_ : v6_;
     if ((events & EPOLLERR) != 0) drain_errors(line);
-    if ((events & EPOLLIN) != 0) receive(line);
+    // Also after an error: receiving clears one that left nothing in the queue, which would be
+    // reported for ever.
+    if ((events & (EPOLLIN | EPOLLERR)) != 0) receive(line);
     if ((events & EPOLLOUT) != 0) {
         set_wants_write(line, false);
         wake_at(loop_.now());

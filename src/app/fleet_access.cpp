@@ -1,0 +1,96 @@
+#include "app/fleet_access.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/addon_files.hpp"
+#include "app/control_client.hpp"
+#include "app/serving.hpp"
+#include "base/bytes.hpp"
+
+namespace pollux::app {
+namespace {
+
+constexpr std::uint8_t kObjectsVersion = 1;
+
+base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folder) {
+    // A data folder may hold addons of its own.
+    const std::string folder = data_folder.empty() ? "" : data_folder + "/addons";
+    struct stat facts{};
+    const bool own = !folder.empty() && stat(folder.c_str(), &facts) == 0;
+    const auto set = load_addon_set(own ? folder : "");
+    if (!set) return std::unexpected(set.error());
+    std::vector<model::Addon> addons;
+    for (const auto& [name, addon] : *set) addons.push_back(addon->addon());
+    return addons;
+}
+
+base::Result<std::vector<model::ConfigObject>> stored_objects(const std::string& data_folder) {
+    const ControlClient client(data_folder);
+    if (client.server_runs()) {
+        const auto bytes = client.ask_text("GET", "/objects", "");
+        if (!bytes) return std::unexpected(bytes.error());
+        return decode_objects(*bytes);
+    }
+    struct stat facts{};
+    if (stat(data_folder.c_str(), &facts) != 0) return std::vector<model::ConfigObject>{};
+    auto loop = net::EventLoop::create();
+    if (!loop) return std::unexpected(loop.error());
+    observe::Log log({.level = observe::LogLevel::kError}, &net::wall_now,
+                     observe::descriptor_sink(STDERR_FILENO));
+    runtime::ServerOptions options;
+    options.data = data_folder;
+    options.environment = process_environment();
+    options.offline = true;
+    auto server = runtime::Server::start(**loop, log, std::move(options));
+    if (!server) return std::unexpected(server.error());
+    return (*server)->objects();
+}
+
+}  // namespace
+
+FleetPorts real_fleet_ports() {
+    return {.addons = all_addons, .objects = stored_objects, .environment = process_environment()};
+}
+
+std::string encode_objects(const std::vector<model::ConfigObject>& objects) {
+    base::ByteWriter out;
+    out.u8(kObjectsVersion);
+    out.varint(objects.size());
+    for (const model::ConfigObject& object : objects) {
+        out.u8(static_cast<std::uint8_t>(object.kind));
+        out.string(object.id);
+        out.string(object.name);
+        out.u8(static_cast<std::uint8_t>(object.origin));
+        out.varint(object.version);
+        out.zigzag(object.changed_at.us);
+        out.string(object.body);
+    }
+    return out.take();
+}
+
+base::Result<std::vector<model::ConfigObject>> decode_objects(const std::string& bytes) {
+    base::ByteReader in(bytes);
+    std::vector<model::ConfigObject> objects;
+    if (in.u8() != kObjectsVersion) in.fail();
+    const std::uint64_t count = in.varint();
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+        model::ConfigObject object;
+        object.kind = static_cast<model::ObjectKind>(in.u8());
+        object.id = in.string(bytes.size());
+        object.name = in.string(bytes.size());
+        object.origin = static_cast<model::Origin>(in.u8());
+        object.version = in.varint();
+        object.changed_at.us = in.zigzag();
+        object.body = in.string(bytes.size());
+        objects.push_back(std::move(object));
+    }
+    if (!in.ok() || !in.at_end()) {
+        return base::internal_error("control.answer",
+                                    "the server sent objects of another version: use the same "
+                                    "pollux for both");
+    }
+    return objects;
+}
+
+}  // namespace pollux::app

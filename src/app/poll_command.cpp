@@ -1,0 +1,272 @@
+// `pollux poll`: polls one target once and shows what came of it; with --trace every step and every
+// rule. Needs no server: the target comes from fleet files, from a data folder, or from options.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/commands.hpp"
+#include "app/fleet_files.hpp"
+#include "app/fleet_ports.hpp"
+#include "app/serving.hpp"
+#include "config/check_fleet.hpp"
+#include "config/objects.hpp"
+#include "net/event_loop.hpp"
+#include "runtime/fleet_image.hpp"
+#include "runtime/poll_reading.hpp"
+#include "runtime/secret_files.hpp"
+#include "runtime/shard_drivers.hpp"
+
+namespace pollux::app {
+namespace {
+
+struct PollArguments {
+    std::string target;  // addon::device, or addon with --host
+    std::vector<std::string> fleet;
+    std::string data;
+    std::string addons;
+    std::string host;
+    std::uint16_t port = 0;
+    std::vector<std::string> params;  // name=value
+    std::string community;            // reference: ${VARIABLE}, file:/path
+    std::string username;
+    std::string password;  // reference
+    bool no_verify = false;
+    bool trace = false;
+    double again = 0;  // seconds until a second poll, so that rates show
+};
+
+base::Result<config::Fleet> ad_hoc_fleet(const PollArguments& arguments) {
+    config::Fleet fleet;
+    config::Device device;
+    device.addresses = {arguments.host};
+    config::PollSettings poll;
+    if (arguments.port != 0) poll.port = arguments.port;
+    if (arguments.no_verify) poll.tls.verify = false;
+    for (const std::string& text : arguments.params) {
+        const std::size_t equals = text.find('=');
+        if (equals == std::string::npos) {
+            return base::config_error("poll.param",
+                                      fmt::format("--param {}: write it as name=value", text));
+        }
+        poll.params[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    config::Credential credential;
+    credential.username = arguments.username;
+    const auto refer = [](const std::string& text,
+                          std::optional<config::SecretReference>& into) -> base::Status {
+        if (text.empty()) return {};
+        auto reference = config::parse_secret_reference(text);
+        if (!reference) return std::unexpected(reference.error());
+        into = std::move(*reference);
+        return {};
+    };
+    if (auto status = refer(arguments.password, credential.password); !status) {
+        return std::unexpected(status.error());
+    }
+    if (auto status = refer(arguments.community, credential.community); !status) {
+        return std::unexpected(status.error());
+    }
+    fleet.credentials["given"] = std::move(credential);
+    poll.credentials = "given";
+    device.addons[arguments.target] = std::move(poll);
+    fleet.devices[arguments.host] = std::move(device);
+    return fleet;
+}
+
+base::Result<config::LoadedFleet> find_fleet(const PollArguments& arguments,
+                                             const FleetPorts& ports) {
+    if (!arguments.host.empty()) {
+        auto fleet = ad_hoc_fleet(arguments);
+        if (!fleet) return std::unexpected(fleet.error());
+        return config::LoadedFleet{std::move(*fleet), {}};
+    }
+    if (!arguments.fleet.empty()) {
+        const auto files = read_fleet_files(arguments.fleet);
+        if (!files) return std::unexpected(files.error());
+        document::Diagnostics diagnostics;
+        config::LoadedFleet loaded = config::read_fleet(*files, diagnostics);
+        if (diagnostics.ok()) config::check_fleet(loaded.fleet, loaded.places, diagnostics);
+        if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
+        return loaded;
+    }
+    if (arguments.data.empty()) {
+        return base::config_error("poll.target",
+                                  "say where the target is described: --fleet FILE, --data FOLDER, "
+                                  "or an addon with --host ADDRESS");
+    }
+    const auto objects = ports.objects(arguments.data);
+    if (!objects) return std::unexpected(objects.error());
+    auto fleet = config::from_objects(*objects);
+    if (!fleet) return std::unexpected(fleet.error());
+    return config::LoadedFleet{std::move(*fleet), {}};
+}
+
+base::Result<std::shared_ptr<const runtime::PollPlan>> find_plan(const PollArguments& arguments,
+                                                                 const FleetPorts& ports) {
+    auto loaded = find_fleet(arguments, ports);
+    if (!loaded) return std::unexpected(loaded.error());
+    auto addons = load_addon_set(arguments.addons);
+    if (!addons) return std::unexpected(addons.error());
+    document::Diagnostics diagnostics;
+    const config::Settings settings = config::resolve_settings(ports.environment, {}, diagnostics);
+    const runtime::FleetImage image =
+        runtime::make_image({.fleet = loaded->fleet,
+                             .places = loaded->places,
+                             .addons = *addons,
+                             .settings = settings,
+                             .ids = {},
+                             .secrets = runtime::secret_source(ports.environment, nullptr),
+                             .shards = 1},
+                            diagnostics);
+    const std::string key = arguments.host.empty()
+                                ? arguments.target
+                                : fmt::format("{}::{}", arguments.target, arguments.host);
+    const auto found = image.plans.find(key);
+    if (found != image.plans.end()) return found->second;
+    if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
+    std::string known;
+    for (const auto& [name, plan] : image.plans) {
+        if (known.size() > 300) break;
+        known += "\n  " + name;
+    }
+    return base::config_error("poll.target", fmt::format("no target {}; there are:{}", key, known));
+}
+
+void print_phases(const model::Phases& phases) {
+    const auto show = [](const char* name, base::Duration at) {
+        if (at > base::Duration::zero()) fmt::print("  {} {}", name, base::format_duration(at));
+    };
+    show("dns", phases.dns);
+    show("connect", phases.connect);
+    show("tls", phases.tls);
+    show("first byte", phases.first_byte);
+    show("total", phases.total);
+    fmt::print("\n");
+}
+
+std::string_view name_of(const model::Ask& ask) {
+    return std::holds_alternative<model::HttpAsk>(ask.request) ? "http" : "snmp";
+}
+
+void print_values(const runtime::PollPlan& plan, const derive::TargetMemory& memory) {
+    const auto& metrics = plan.addon->addon().metrics;
+    for (std::uint32_t slot = 0; slot < memory.size(); ++slot) {
+        if (!memory.alive(slot)) continue;
+        const derive::SeriesName series = memory.series(slot);
+        const model::MetricDef& metric = metrics[series.metric];
+        const std::string name =
+            series.row.empty() ? metric.name : fmt::format("{} [{}]", metric.name, series.row);
+        const std::string& text = memory.latest_text(slot);
+        const auto value = memory.latest(slot);
+        std::string shown = value ? fmt::format("{:.10g}", *value) : "";
+        if (!text.empty()) shown = value ? fmt::format("{} ({})", text, shown) : text;
+        if (shown.empty()) shown = "(needs a second poll for a rate)";
+        const bool rate = metric.type == model::MetricType::kCounter && value.has_value();
+        fmt::print("  {:<40} {} {}{}\n", name, shown, metric.unit, rate ? "/s" : "");
+    }
+}
+
+// Asks one after the other on a loop of its own.
+std::vector<model::Reply> ask_all(const runtime::PollPlan& plan, bool trace) {
+    auto loop = net::EventLoop::create().value();
+    const auto drivers = runtime::real_drivers(std::make_shared<const net::EgressPolicy>())(*loop);
+    std::vector<model::Reply> replies;
+    for (std::size_t i = 0; i < plan.asks.front().size(); ++i) {
+        const auto& ask = plan.asks.front()[i];
+        bool done = false;
+        drivers->of(*ask).start({.id = i + 1,
+                                 .ask = ask,
+                                 .deadline = net::boot_now() + ask->timeout,
+                                 .fresh_login = true,
+                                 .trace = trace},
+                                [&](model::Reply&& reply) {
+                                    replies.push_back(std::move(reply));
+                                    done = true;
+                                });
+        while (!done) loop->run_once(std::chrono::milliseconds(100));
+        if (trace) {
+            fmt::print("request {} of {} ({})\n", i + 1, plan.asks.front().size(), name_of(*ask));
+            for (const std::string& line : replies.back().trace) fmt::print("  {}\n", line);
+            print_phases(replies.back().phases);
+        }
+        if (!replies.back().ok() && !plan.addon->is_optional(plan.group, i)) break;
+    }
+    return replies;
+}
+
+int poll_once(const runtime::PollPlan& plan, derive::TargetMemory& memory, bool trace) {
+    const std::vector<model::Reply> replies = ask_all(plan, trace);
+    extract::Trace rules;
+    const runtime::PollReading reading =
+        runtime::read_poll(plan, replies, memory, net::instant_now(), trace ? &rules : nullptr);
+    if (trace && !rules.empty()) {
+        fmt::print("rules\n");
+        for (const std::string& line : rules) fmt::print("  {}\n", line);
+    }
+    if (!model::is_success(reading.outcome)) {
+        fmt::print("{}: {} ({})\n  {}\n", plan.key, model::to_string(reading.outcome),
+                   reading.failure.code, reading.failure.message);
+        return 2;
+    }
+    fmt::print("{}: {}\n", plan.key, model::to_string(reading.outcome));
+    print_values(plan, memory);
+    for (const std::string& problem : reading.readings.problems) fmt::print("  ! {}\n", problem);
+    for (const model::ConditionLevel& level : reading.observation.conditions) {
+        if (level.level != model::Level::kTriggered) continue;
+        const auto& condition = plan.addon->addon().conditions[level.condition];
+        fmt::print("  condition {} holds: {}\n", condition.name, condition.summary);
+    }
+    if (trace) fmt::print("digest of meaning {:016x}\n", reading.observation.digest);
+    return 0;
+}
+
+int poll(const PollArguments& arguments, const FleetPorts& ports) {
+    const auto plan = find_plan(arguments, ports);
+    if (!plan || !(*plan)->problem.empty()) {
+        fmt::print(stderr, "pollux: {}\n", plan ? (*plan)->problem : plan.error().message);
+        return 1;
+    }
+    derive::TargetMemory memory;
+    int status = poll_once(**plan, memory, arguments.trace);
+    if (arguments.again > 0 && status == 0) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(arguments.again));
+        fmt::print("\nagain, after {} s\n", arguments.again);
+        status = poll_once(**plan, memory, arguments.trace);
+    }
+    return status;
+}
+
+}  // namespace
+
+void add_poll(CLI::App& app, int& status, const FleetPorts& ports) {
+    auto arguments = std::make_shared<PollArguments>();
+    auto* command = app.add_subcommand(
+        "poll", "Poll one target once and show what came of it. Needs no server.");
+    command
+        ->add_option("target", arguments->target,
+                     "addon::device of a fleet, or the name of an addon with --host")
+        ->required();
+    command->add_option("--fleet", arguments->fleet, "Fleet files or folders");
+    command->add_option("--data", arguments->data, "Data folder of a server")
+        ->envname("POLLUX_DATA");
+    command->add_option("--addons", arguments->addons, "Folder with addons of your own");
+    command->add_option("--host", arguments->host, "Address of a device that is in no fleet");
+    command->add_option("--port", arguments->port, "Its port, if not the addon's own");
+    command->add_option("--param", arguments->params, "Parameter of the addon: name=value");
+    command->add_option("--community", arguments->community,
+                        "Where the SNMP community is: '${VARIABLE}' or file:/path");
+    command->add_option("--username", arguments->username, "User name");
+    command->add_option("--password", arguments->password,
+                        "Where the password is: '${VARIABLE}' or file:/path");
+    command->add_flag("--no-verify", arguments->no_verify, "Do not check the certificate");
+    command->add_flag("--trace", arguments->trace, "Show every step and every rule");
+    command->add_option("--again", arguments->again, "Poll a second time after so many seconds");
+    command->callback([arguments, &status, &ports] { status = poll(*arguments, ports); });
+}
+
+}  // namespace pollux::app
