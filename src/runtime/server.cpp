@@ -20,6 +20,7 @@ constexpr base::Duration kHouseEvery = std::chrono::seconds(1);
 constexpr std::uint64_t kSettingsEvery = 2;   // turns of the house
 constexpr std::uint64_t kMemoriesEvery = 60;  // turns of the house
 constexpr base::Duration kStopWait = std::chrono::seconds(5);
+constexpr std::uint32_t kShardPatience = 5;  // turns of the house
 constexpr std::size_t kMaxShards = 8;
 constexpr std::string_view kSettingsName = "settings";
 
@@ -197,6 +198,7 @@ base::Status Server::start_threads() {
         wiring.series = &series_;
         shards_.push_back(std::make_unique<Shard>(i, real_drivers(*egress), std::move(wiring)));
     }
+    shard_silent_.resize(shards);
     CoreWiring wiring;
     wiring.dispatch = [this](std::size_t shard, std::vector<RunOrder> orders) {
         shards_[shard]->dispatch(std::move(orders));
@@ -366,6 +368,13 @@ void Server::keep_house() {
     // The watchdog is fed by the core itself: a core that hangs must not look alive.
     if (!core_answers_) {
         log_.error("the core does not answer", {{"turns", std::to_string(core_->turns())}});
+    }
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        if (shard_silent_[i] >= kShardPatience) {
+            log_.error("an I/O thread does not answer", {{"shard", std::to_string(i)}});
+        }
+        ++shard_silent_[i];
+        shards_[i]->ask_alive([this, i] { loop_.post([this, i] { shard_silent_[i] = 0; }); });
     }
     core_answers_ = false;
     ask([](const CoreLoop::View&) { return std::string(); },
