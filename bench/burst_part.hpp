@@ -170,8 +170,12 @@ inline void measure_burst(ResultTable& table, int rounds) {
     Slices seconds;
     Slices memory;
     Slices cpu;
+    Slices bare;
     for (int round = 0; round < rounds; ++round) {
         const TempDir data;
+        bare.add(
+            run_role({"curl-once", std::to_string(port), std::to_string(kDevices), "0"}, folder)
+                .at("seconds"));
         auto settings = limits;
         settings.emplace_back("POLLUX_METRICS_PORT", std::to_string(net::test::free_port()));
         settings.emplace_back("POLLUX_LOG_LEVEL", "error");
@@ -190,9 +194,9 @@ inline void measure_burst(ResultTable& table, int rounds) {
                .ours = fmt::format("{:.3f} s, {:.2f} s CPU", seconds.median(), cpu.median()),
                .goal = "<= 0.70 s",
                .met = seconds.median() <= 0.7,
-               .peer = "32 workers, by count",
-               .peers_figure = "31.25 s",
-               .ratio = 31.25 / seconds.median()});
+               .peer = "bare libcurl, multis",
+               .peers_figure = fmt::format("{:.3f} s", bare.median()),
+               .ratio = bare.median() / seconds.median()});
     table.add({.what = "  memory over idle",
                .ours = fmt::format("{:.1f} MB", memory.median()),
                .goal = "<= 60 MB",

@@ -171,7 +171,8 @@ inline void measure_pace(ResultTable& table, double seconds) {
     server->kill_at_once();
     const ServerProcess second(folder, {file}, limits);
     table.add({.what = "kill -9, start again: serving after",
-               .ours = fmt::format("{:.2f} s", second.serving_after_seconds()),
+               .ours = fmt::format("{:.2f} s, {:.2f} s CPU", second.serving_after_seconds(),
+                                   second.start_cpu_seconds()),
                .goal = "<= 2 s",
                .met = second.serving_after_seconds() <= 2});
 }
@@ -238,8 +239,8 @@ inline void measure_black_holes(ResultTable& table, double seconds) {
     const double allowed = std::max(lag_ms[0] * 0.1, 20.0);
     table.add({.what = "half of 5000 black-holed: p99 lag of others",
                .ours = fmt::format("{:.1f} ms", lag_ms[1]),
-               .goal = fmt::format("+-{:.0f} ms", allowed),
-               .met = std::abs(lag_ms[1] - lag_ms[0]) <= allowed,
+               .goal = fmt::format("<= +{:.0f} ms", allowed),
+               .met = lag_ms[1] - lag_ms[0] <= allowed,
                .peer = "all healthy",
                .peers_figure = fmt::format("{:.1f} ms", lag_ms[0])});
 }

@@ -115,12 +115,18 @@ void run_http_loop(Client& client, std::uint32_t hosts, double seconds) {
                  own_cpu_seconds() - cpu);
 }
 
-// The roles `http-driver|http-curl PORT HOSTS SECONDS`.
+// The roles `http-driver|http-curl PORT HOSTS SECONDS`, and `curl-once PORT HOSTS 0`: every host
+// once, from the first connection to the last answer.
 inline int run_http_client(std::string_view role, std::uint16_t port, std::uint32_t hosts,
                            double seconds) {
     stay_on_core(0);
     lab::raise_descriptor_limit();
-    if (role == "http-driver") {
+    if (role == "curl-once") {
+        const double begin = wall_seconds();
+        CurlLoop client(port, hosts);
+        while (client.done() < hosts && wall_seconds() < begin + 60) client.turn();
+        fmt::print("seconds {:.3f}\n", wall_seconds() - begin);
+    } else if (role == "http-driver") {
         HttpDriverLoop client(port, hosts);
         run_http_loop(client, hosts, seconds);
     } else {

@@ -100,12 +100,17 @@ inline double status_megabytes(pid_t pid, std::string_view name) {
 
 using Figures = std::map<std::string, double, std::less<>>;
 
+// Takes the lines that are a name and a number; a log may stand between them.
 inline Figures parse_figures(const std::string& text) {
     Figures figures;
     std::istringstream lines(text);
-    std::string name;
-    double value = 0;
-    while (lines >> name >> value) figures[name] = value;
+    std::string line;
+    while (std::getline(lines, line)) {
+        std::istringstream words(line);
+        std::string name;
+        double value = 0;
+        if (words >> name >> value) figures[name] = value;
+    }
     return figures;
 }
 

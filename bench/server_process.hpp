@@ -80,7 +80,7 @@ class ServerProcess {
   public:
     // `fleet`: files; `data` stays in the folder, so that a second server finds it again.
     ServerProcess(const TempDir& folder, std::vector<std::string> fleet, Settings settings)
-        : port_(net::test::free_port()), started_(wall_seconds()) {
+        : port_(net::test::free_port()) {
         folder.write("addons/bench-snmp.yaml", five_values_addon("bench-snmp"));
         folder.write("addons/bench-silent.yaml", five_values_addon("bench-silent"));
         settings.emplace_back("POLLUX_METRICS_PORT", std::to_string(port_));
@@ -91,16 +91,18 @@ class ServerProcess {
             command.emplace_back("--fleet");
             command.push_back(std::move(file));
         }
-        started_ = wall_seconds();
+        const double started = wall_seconds();
         process_ = std::make_unique<Process>(std::move(command), folder, std::move(settings));
         const bool up = process_->wait_for_tcp("127.0.0.1", port_, std::chrono::minutes(2));
         if (!up) fmt::print(stderr, "{}\n", process_->output());
         POLLUX_CHECK_MSG(up, "pollux serve did not start");
-        serving_after_ = wall_seconds() - started_;
+        serving_after_ = wall_seconds() - started;
+        start_cpu_ = cpu_seconds(process_->pid());
     }
 
     pid_t pid() const { return process_->pid(); }
     double serving_after_seconds() const { return serving_after_; }
+    double start_cpu_seconds() const { return start_cpu_; }
     Metrics metrics() const { return Metrics(http_get(port_, "/metrics")); }
     void kill_at_once() { process_->stop(SIGKILL); }
     void stop() { process_->stop(SIGTERM, std::chrono::seconds(30)); }
@@ -108,8 +110,8 @@ class ServerProcess {
 
   private:
     std::uint16_t port_;
-    double started_;
     double serving_after_ = 0;
+    double start_cpu_ = 0;
     std::unique_ptr<Process> process_;
 };
 
