@@ -73,7 +73,7 @@ void print_where(const DemoArguments& arguments, const lab::FleetServer& fleet,
         "  metrics          curl http://{}/metrics\n"
         "  polled values    curl http://{}/metrics/devices\n"
         "  why (not)        pollux explain snmp-system::sw-00001 --data {}\n"
-        "  break something  pollux fleet ctl fault sw-00001 down --for 60s --port {}\n"
+        "  break something  pollux fleet ctl --control {} fault sw-00001 down --for 3m\n"
         "Ctrl-C ends it; started again, it goes on where it was.\n\n",
         arguments.fleet.snmp, arguments.fleet.http, arguments.data, metrics, metrics,
         arguments.data, fleet.ports().control);
