@@ -11,6 +11,7 @@ struct FleetPorts;
 
 void add_simulate(CLI::App& app, int& status);
 void add_addon(CLI::App& app, int& status);
+void add_metrics(CLI::App& app, int& status);
 
 // `ports` outlive the command line.
 void add_demo(CLI::App& app, int& status, const FleetPorts& ports);

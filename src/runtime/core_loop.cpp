@@ -66,10 +66,7 @@ void CoreLoop::stop(base::Duration longest) {
     if (!thread_.joinable()) return;
     const base::BootTime give_up = net::boot_now() + longest;
     // Without credit nothing starts; what is under way may still end.
-    post([this] {
-        stopping_ = true;
-        events_.emplace_back(schedule::CreditChanged{"", 0});
-    });
+    post([this] { events_.emplace_back(schedule::CreditChanged{"", 0}); });
     while (net::boot_now() < give_up) {
         const auto idle = std::make_shared<std::atomic<bool>>(false);
         const auto asked = std::make_shared<Signal>();
@@ -146,12 +143,6 @@ void CoreLoop::ask(std::move_only_function<void(const View&)> question) {
 
 void CoreLoop::set_target_limit(std::size_t limit) {
     post([this, limit] { stats_.set_target_limit(limit); });
-}
-
-bool CoreLoop::ping(base::Duration longest) {
-    const auto answered = std::make_shared<Signal>();
-    loop_->post([answered] { answered->set(); });
-    return answered->wait(longest);
 }
 
 // --- on the core's thread -----------------------------------------------------------------------

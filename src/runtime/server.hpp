@@ -135,6 +135,7 @@ class Server {
     std::uint64_t reloads_failed_ = 0;
     base::WallTime last_reload_;
     bool core_answers_ = true;
+    std::vector<std::uint32_t> shard_silent_;  // turns of the house without an answer
     bool stopped_ = false;
 };
 

@@ -10,7 +10,6 @@
 //    task.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -81,8 +80,8 @@ class Shard {
     void collect_devices(std::move_only_function<void(DevicePage)> done);
     void collect_counts(std::move_only_function<void(ShardCounts)> done);
 
-    std::uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
-    bool ping(base::Duration longest);
+    // Calls back from the shard's thread: it is alive.
+    void ask_alive(std::move_only_function<void()> answer) { loop_->post(std::move(answer)); }
 
   private:
     struct ActiveRun {
@@ -120,7 +119,6 @@ class Shard {
     std::unique_ptr<net::Timer> flush_timer_;
     std::unique_ptr<Drivers> drivers_;
     std::thread thread_;
-    std::atomic<std::uint64_t> turns_ = 0;
 
     // Only on the shard's thread.
     std::vector<ActiveRun> runs_;
