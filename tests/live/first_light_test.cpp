@@ -150,11 +150,12 @@ TEST(FirstLight, RealSnmpdAndNginxWithAPasswordFromTheEnvironment) {
     folder.write("www/orders.json", "{\"orders\": 4711}\n");
     const std::string hash = run_tool({"openssl", "passwd", "-apr1", "open-sesame-4711"}, folder);
     folder.write("users", "reader:" + hash);
-    net::test::Nginx nginx(folder,
-                           fmt::format("server {{ listen 127.0.0.1:{}; root {}; auth_basic shop; "
-                                       "auth_basic_user_file {}; }}\n",
-                                       web_port, folder.file("www"), folder.file("users")),
-                           web_port);
+    net::test::Nginx nginx(
+        folder,
+        fmt::format("server {{ listen 127.0.0.1:{0}; listen [::1]:{0}; root {1}; auth_basic shop; "
+                    "auth_basic_user_file {2}; }}\n",
+                    web_port, folder.file("www"), folder.file("users")),
+        web_port);
     folder.write("addons/shop-json/manifest.yaml", kBasicAddon);
     const std::string fleet = folder.write(
         "fleet.yaml",
@@ -163,14 +164,19 @@ TEST(FirstLight, RealSnmpdAndNginxWithAPasswordFromTheEnvironment) {
                     "devices:\n  host: {{address: 127.0.0.1, port: {}, credentials: agent, "
                     "interval: 10s, addons: [snmp-system, snmp-interfaces]}}\n"
                     "  shop: {{address: 127.0.0.1, port: {}, credentials: shop, addons: "
+                    "[shop-json, {{name: http-json, params: {{path: /orders.json, value_path: "
+                    "$.orders}}}}]}}\n"
+                    "  shop6: {{address: \"::1\", port: {}, credentials: shop, addons: "
                     "[shop-json]}}\n",
-                    snmp_port, web_port));
+                    snmp_port, web_port, web_port));
     PolluxServer server(folder, fleet,
                         {{"SHOP_PASSWORD", "open-sesame-4711"}, {"AGENT_COMMUNITY", "live-test"}});
     server.use_addons(folder.file("addons"));
     ASSERT_NO_FATAL_FAILURE(server.start());
     ASSERT_TRUE(eventually([&] { return all_fresh(server.metrics()); })) << server.log();
     EXPECT_EQ(server.device_metrics().value("pollux_device_orders", {{"device", "shop"}}), 4711);
+    EXPECT_EQ(server.device_metrics().value("pollux_device_value", {{"device", "shop"}}), 4711);
+    EXPECT_EQ(server.device_metrics().value("pollux_device_orders", {{"device", "shop6"}}), 4711);
     const std::string peer = fmt::format("127.0.0.1:{}", snmp_port);
     const std::string uptime = run_tool({"snmpget", "-v2c", "-c", "live-test", "-m", "", "-t", "30",
                                          "-Onvqt", peer, ".1.3.6.1.2.1.1.3.0"},

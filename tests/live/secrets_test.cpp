@@ -137,6 +137,7 @@ TEST_F(Secrets, AreNowhereInWhatPolluxWritesOrSays) {
         });
     })) << server_->log();
     EXPECT_THAT(server_->log(), HasSubstr("poll failed"));
+    EXPECT_GE(server_->metrics().sum("pollux_driver_asks_total", {{"code", "http.auth"}}), 8);
 
     expect_clean("/metrics", server_->metrics().text());
     expect_clean("/metrics/devices", server_->device_metrics().text());
