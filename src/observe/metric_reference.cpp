@@ -62,9 +62,9 @@ become `_`.
 | `row` | the row of a table, like the name of an interface; only where there are rows |
 
 `pollux_device_age_seconds` is the age of the newest answer of a target. What is older than twice
-the target's longest interval, and older than five minutes, is left out: a gap in a chart is a gap in
-what was known. This page has every series of every target and no limit; scrape it more rarely, or
-not at all.
+the target's longest interval, and older than five minutes, is left out: a gap in a chart is a gap
+in what was known. This page has every series of every target and no limit; scrape it more rarely,
+or not at all.
 
 ## Scraping
 
