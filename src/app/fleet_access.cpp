@@ -12,6 +12,16 @@ namespace pollux::app {
 namespace {
 
 constexpr std::uint8_t kObjectsVersion = 1;
+constexpr auto kLastKind = static_cast<std::uint8_t>(model::ObjectKind::kSettings);
+constexpr auto kLastOrigin = static_cast<std::uint8_t>(model::Origin::kDiscovery);
+
+// A number that names none of an enumeration's values is damage.
+template <class Enum>
+Enum read_enum(base::ByteReader& in, std::uint8_t last) {
+    const std::uint8_t value = in.u8();
+    if (value > last) in.fail();
+    return static_cast<Enum>(value > last ? 0 : value);
+}
 
 base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folder) {
     // A data folder may hold addons of its own.
@@ -76,10 +86,10 @@ base::Result<std::vector<model::ConfigObject>> decode_objects(const std::string&
     const std::uint64_t count = in.varint();
     for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
         model::ConfigObject object;
-        object.kind = static_cast<model::ObjectKind>(in.u8());
+        object.kind = read_enum<model::ObjectKind>(in, kLastKind);
         object.id = in.string(bytes.size());
         object.name = in.string(bytes.size());
-        object.origin = static_cast<model::Origin>(in.u8());
+        object.origin = read_enum<model::Origin>(in, kLastOrigin);
         object.version = in.varint();
         object.changed_at.us = in.zigzag();
         object.body = in.string(bytes.size());

@@ -1,6 +1,7 @@
 // `pollux secret`: secrets in the vault of a data folder, for references `vault:NAME` in fleet
 // files. A secret comes from standard input, never from the command line, which others can see.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -53,6 +54,7 @@ base::Secret read_secret() {
 // Calls `work` with the secrets of the data folder.
 template <class Work>
 int with_secrets(const SecretArguments& arguments, Work&& work) {
+    mkdir(arguments.data.c_str(), 0700);  // a server may come later; what is wrong is told below
     const auto vault =
         store::SecretVault::open(store::KeySources::of_process(arguments.data + "/pollux.key"));
     if (!vault) return complain(vault.error());

@@ -4,7 +4,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "net/event_loop.hpp"
 
@@ -31,6 +33,12 @@ std::string seconds_of(const Node& node, std::string_view field) {
     return base::format_duration(base::from_seconds(number_of(node, field)));
 }
 
+const std::vector<Node>& items_of(const Node& node, std::string_view field) {
+    static const std::vector<Node> kNone;
+    const Node* found = node.find(field);
+    return found == nullptr ? kNone : found->items();
+}
+
 std::string fit(std::string text, std::size_t width) {
     if (text.size() <= width) return text;
     // Cut between characters, not inside of one.
@@ -41,7 +49,8 @@ std::string fit(std::string text, std::size_t width) {
 }
 
 std::string bar(double share, std::size_t width) {
-    const auto full = static_cast<std::size_t>(std::min(share, 1.0) * static_cast<double>(width));
+    const double inside = share > 0 ? std::min(share, 1.0) : 0;
+    const auto full = static_cast<std::size_t>(inside * static_cast<double>(width));
     return std::string(full, '#') + std::string(width - full, '.');
 }
 
@@ -65,6 +74,8 @@ std::string with_cleared_lines(const std::string& text) {
 double TopScreen::polls_per_second(const Node& status) {
     const double started = number_of(status, "started");
     const double now = base::to_seconds(net::boot_now() - base::BootTime{});
+    // A count that went back is that of a server that was started again.
+    if (last_started_ > started) last_started_ = -1;
     if (last_started_ >= 0 && now > last_time_) {
         const double fresh = (started - last_started_) / (now - last_time_);
         rate_ = rate_ == 0 ? fresh : 0.7 * rate_ + 0.3 * fresh;
@@ -108,17 +119,17 @@ std::string TopScreen::page(const Node& status, int width) {
     const std::size_t key_width = std::min<std::size_t>(44, columns / 2);
     out += fmt::format("{:<{}} {:>10} {:>10} {:>10}  tier\n", "NEXT", key_width, "due in",
                        "interval", "age");
-    for (const Node& task : status.find("next")->items()) {
+    for (const Node& task : items_of(status, "next")) {
         out +=
             fmt::format("{:<{}} {:>10} {:>10} {:>10}  {}\n", fit(text_of(task, "key"), key_width),
                         key_width, seconds_of(task, "due_in"), seconds_of(task, "interval"),
                         seconds_of(task, "age"), text_of(task, "tier"));
     }
-    const Node& worst = *status.find("worst");
-    if (worst.items().empty()) return out;
+    const std::vector<Node>& worst = items_of(status, "worst");
+    if (worst.empty()) return out;
     out += fmt::format("\n{:<{}} {:>8} {:>10} {:>10}  why\n", "FAILING", key_width, "failures",
                        "breaker", "next try");
-    for (const Node& task : worst.items()) {
+    for (const Node& task : worst) {
         const std::size_t used = key_width + 33;
         out +=
             fmt::format("{:<{}} {:>8} {:>10} {:>10}  {}\n", fit(text_of(task, "key"), key_width),

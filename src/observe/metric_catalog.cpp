@@ -121,7 +121,7 @@ constexpr std::array kFamilies = {
     MetricFamily{kBreakerOpenSeconds,
                  "pollux_breaker_open_seconds",
                  kGauge,
-                 "How long the breaker of a target has not been closed.",
+                 "How long a target whose breaker is not closed has been failing.",
                  {kClass, kTarget}},
     MetricFamily{kDeadLetterSeconds,
                  "pollux_dead_letter_seconds",

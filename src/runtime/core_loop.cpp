@@ -50,11 +50,11 @@ CoreLoop::~CoreLoop() {
     step_timer_.reset();  // also if it never ran
 }
 
-void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change,
-                     model::CoreSettings settings) {
+void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change, model::CoreSettings settings,
+                     engine::PumpOptions pump) {
     loop_ = net::EventLoop::create().value();
     engine_ = std::make_unique<engine::Engine>(net::instant_now(), epoch, first_change,
-                                               std::move(settings));
+                                               std::move(settings), pump);
     step_timer_ = std::make_unique<net::Timer>(*loop_, [this] { step(); });
     thread_ = std::thread([this] {
         pthread_setname_np(pthread_self(), "pollux-core");
@@ -319,6 +319,9 @@ void CoreLoop::publish(const engine::TaskChange& change) {
         // The core says up or down before it decides what follows; people want to read both.
         told.change.failures = core.failure(task).consecutive;
         told.change.next_due = core.slot(task).next_due;
+        // It counts as up until it is asked; nobody knew.
+        const bool never = core.slot(task).last_success == base::BootTime::min();
+        if (never) told.change.from = told.change.to;
     }
     log_change(log_, told, found == failures_.end() ? "" : found->second.message,
                net::instant_now());

@@ -73,10 +73,12 @@ class CoreLoop {
              std::size_t target_limit);
     ~CoreLoop();
 
-    // Blocks until the thread runs. epoch and first_change as the store gave them.
-    void start(std::uint32_t epoch, std::uint64_t first_change, model::CoreSettings settings);
+    // epoch and first_change as the store gave them.
+    void start(std::uint32_t epoch, std::uint64_t first_change, model::CoreSettings settings,
+               engine::PumpOptions pump = {});
 
     // Stops starting runs, writes what is still to be written (waits at most `longest`), ends.
+    // Does nothing if it was never started.
     void stop(base::Duration longest);
 
     void deliver(std::vector<RunReport> reports);

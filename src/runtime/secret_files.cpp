@@ -65,9 +65,11 @@ base::Result<std::string> SecretFiles::path_of(std::string_view name) const {
                            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                                   (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
                        });
-    if (!plain) {
+    // A secret is written beside its file first, under this ending.
+    if (!plain || name.ends_with(".new")) {
         return base::config_error("secret.name",
-                                  "a secret's name has 1 to 100 letters, digits, '-', '_' or '.'");
+                                  "a secret's name has 1 to 100 letters, digits, '-', '_' or '.', "
+                                  "no dot at its start and not .new at its end");
     }
     return fmt::format("{}/{}", folder_, name);
 }

@@ -23,6 +23,7 @@ constexpr base::Duration kStopWait = std::chrono::seconds(5);
 constexpr std::uint32_t kShardPatience = 5;  // turns of the house
 constexpr std::size_t kMaxShards = 8;
 constexpr std::string_view kSettingsName = "settings";
+constexpr const char* kEditedByHand = "system.json edited by hand";
 
 std::size_t shards_for(const config::Settings& settings) {
     if (settings.io_threads > 0) return static_cast<std::size_t>(settings.io_threads);
@@ -67,6 +68,10 @@ base::Result<std::unique_ptr<Server>> Server::start(net::EventLoop& loop, observ
         if (auto status = (server.get()->*step)(); !status) {
             return std::unexpected(status.error());
         }
+    }
+    if (server->edited_while_down_ && !server->options_.offline) {
+        auto status = server->store_settings(server->stored_, kEditedByHand);
+        if (!status) return std::unexpected(status.error());
     }
     if (server->options_.fleet_files) {
         auto files = server->options_.fleet_files();
@@ -132,8 +137,11 @@ base::Status Server::load() {
     auto loaded = store_->load(visitor);
     if (!loaded) return std::unexpected(loaded.error());
     loaded_ = std::move(*loaded);
-    for (const std::string& text : unreadable) {
-        log_.error("a stored credential cannot be opened", {{"error", text}});
+    if (!unreadable.empty()) {
+        return base::config_error(
+            "vault.wrong_key",
+            fmt::format("{} stored credentials cannot be opened, the first because {}",
+                        unreadable.size(), unreadable.front()));
     }
     for (const std::string& text : loaded_.damage) {
         log_.error("a stored row is damaged and was left out", {{"row", text}});
@@ -159,6 +167,7 @@ base::Status Server::load_settings() {
             const auto resolved =
                 config::resolve_settings(options_.environment, read.stored, of_file);
             if (of_file.ok()) {
+                edited_while_down_ = read.stored != stored_;
                 stored_ = read.stored;
             } else {
                 log_.error("system.json was edited and is wrong: the stored settings stay",
@@ -177,6 +186,8 @@ base::Status Server::load_settings() {
 
 base::Status Server::start_threads() {
     if (options_.offline) return {};
+    auto fleet = config::from_objects(objects_);
+    if (!fleet) return std::unexpected(fleet.error());
     if (settings_.history_enabled && directory_) {
         auto history = store::History::open(directory_, history_options(settings_));
         if (!history) return std::unexpected(history.error());
@@ -216,15 +227,18 @@ base::Status Server::start_threads() {
     core_ = std::make_unique<CoreLoop>(*store_, log_, std::move(wiring), shards,
                                        static_cast<std::size_t>(settings_.metrics_target_limit));
 
-    auto fleet = config::from_objects(objects_);
-    if (!fleet) return std::unexpected(fleet.error());
     auto image = image_of(*fleet, {}, objects_, settings_, nullptr);
     if (!image) return std::unexpected(image.error());
-    for (const auto& shard : shards_) {
-        shard->recall(memories_);
-        shard->start();
+    // Each shard gets the memories of its own devices; those of tasks that went go with their rows.
+    std::vector<std::vector<std::pair<std::string, std::string>>> memories(shards);
+    for (auto& memory : std::exchange(memories_, {})) {
+        const auto plan = image->plans.find(memory.first);
+        if (plan != image->plans.end()) memories[plan->second->shard].push_back(std::move(memory));
     }
-    memories_ = {};
+    for (std::size_t i = 0; i < shards; ++i) {
+        shards_[i]->recall(std::move(memories[i]));
+        shards_[i]->start();
+    }
     core_->start(loaded_.epoch, loaded_.first_change, *image->settings);
     image_ = std::move(*image);
     restore_tasks();
@@ -283,6 +297,24 @@ void Server::stop() {
 
 // --- settings -----------------------------------------------------------------------------------
 
+// Commits them as the next version; what is in force does not change here.
+base::Status Server::store_settings(const config::StoredSettings& wanted, const std::string& note) {
+    model::ConfigObject object = settings_object_;
+    object.kind = model::ObjectKind::kSettings;
+    object.name = kSettingsName;
+    object.origin = model::Origin::kApi;
+    object.body = config::write_system_json(wanted);
+    object.changed_at = net::wall_now();
+    if (object.id.empty()) {
+        const auto [high, low] = random_bits();
+        object.id = base::make_uuid7(net::wall_now(), high, low);
+    }
+    ++object.version;
+    if (auto status = commit({{object}, {}}, note); !status) return status;
+    settings_object_ = std::move(object);
+    return {};
+}
+
 base::Status Server::change_settings(config::StoredSettings wanted, const std::string& note) {
     document::Diagnostics diagnostics;
     config::Settings next = config::resolve_settings(options_.environment, wanted, diagnostics);
@@ -295,19 +327,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     const auto egress = make_egress(next);
     if (!egress) return std::unexpected(egress.error());
 
-    const std::string text = config::write_system_json(wanted);
-    model::ConfigObject object = settings_object_;
-    object.kind = model::ObjectKind::kSettings;
-    object.name = kSettingsName;
-    object.origin = model::Origin::kApi;
-    object.body = text;
-    object.changed_at = net::wall_now();
-    if (object.id.empty()) {
-        const auto [high, low] = random_bits();
-        object.id = base::make_uuid7(net::wall_now(), high, low);
-    }
-    ++object.version;
-    if (auto status = commit({{object}, {}}, note); !status) return status;
+    if (auto status = store_settings(wanted, note); !status) return status;
     for (const auto& change : config::changes(stored_, wanted)) {
         const config::SettingDef* known = config::find_setting_by_json(change.name);
         const bool later = known != nullptr && known->applies == config::Applies::kRestart;
@@ -317,7 +337,6 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
                    {"to", change.after},
                    {"by", note}});
     }
-    settings_object_ = std::move(object);
     stored_ = std::move(wanted);
     settings_ = std::move(next);
     log_.set_level(log_level_of(settings_.log_level));
@@ -325,7 +344,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
     if (settings_file_) {
-        if (auto status = settings_file_->write(text); !status) {
+        if (auto status = settings_file_->write(settings_object_.body); !status) {
             log_.warn("system.json could not be written: the store has the new settings",
                       {{"error", status.error().message}});
         }
@@ -333,37 +352,43 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     return {};
 }
 
-void Server::look_at_settings_file() {
-    if (!settings_file_) return;
+base::Status Server::look_at_settings_file() {
+    if (!settings_file_) return {};
     auto edited = settings_file_->edited();
     if (!edited) {
         log_.error("system.json cannot be read: the settings stay",
                    {{"error", edited.error().message}});
-        return;
+        return std::unexpected(edited.error());
     }
-    if (!edited->has_value()) return;
+    if (!edited->has_value()) return {};
     document::Diagnostics diagnostics;
     auto read = config::read_system_json(**edited, settings_file_->path(), diagnostics);
     base::Status status;
     if (!diagnostics.ok()) {
         status = std::unexpected(diagnostics.as_error("settings.invalid"));
-    } else if (read.stored == stored_) {
-        return;
-    } else {
-        status = change_settings(std::move(read.stored), "system.json edited by hand");
+    } else if (read.stored != stored_) {
+        status = change_settings(std::move(read.stored), kEditedByHand);
+        if (status) last_reload_ = net::wall_now();
     }
-    ++(status ? reloads_ok_ : reloads_failed_);
     if (!status) {
         log_.error("system.json was edited and is wrong: the old settings stay",
                    {{"error", status.error().message}});
     }
+    return status;
 }
 
 // --- house --------------------------------------------------------------------------------------
 
 void Server::keep_house() {
     ++house_turn_;
-    if (house_turn_ % kSettingsEvery == 0) look_at_settings_file();
+    if (house_turn_ % kSettingsEvery == 0) {
+        const base::WallTime before = last_reload_;
+        if (!look_at_settings_file()) {
+            ++reloads_failed_;
+        } else if (last_reload_ != before) {
+            ++reloads_ok_;
+        }
+    }
     if (house_turn_ % kMemoriesEvery == 0) save_memories(false);
     // The watchdog is fed by the core itself: a core that hangs must not look alive.
     if (!core_answers_) {

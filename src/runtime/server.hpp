@@ -63,7 +63,8 @@ class Server {
 
     // Takes in a fleet from files: all of it, or nothing with the reasons.
     base::Result<ApplyReport> apply(const std::vector<config::FileText>& files, bool adopt = false);
-    // Reads the fleet files and system.json again.
+    // Reads the fleet files, the secrets and system.json again. An error: at least one of them was
+    // refused, and what it says did not change.
     base::Status reload();
     // Changes settings; `note` says where it came from and is kept with the version.
     base::Status change_settings(config::StoredSettings wanted, const std::string& note);
@@ -102,8 +103,10 @@ class Server {
     void take_image(FleetImage next);
     void take_discovered(const SourceKeeper::Devices& found);
     void follow_sources();
+    base::Status refresh();
+    base::Status store_settings(const config::StoredSettings& wanted, const std::string& note);
     void keep_house();
-    void look_at_settings_file();
+    base::Status look_at_settings_file();
     void save_memories(bool wait);
     void write_own_metrics(const std::vector<ShardCounts>& shards, std::string& out) const;
 
@@ -137,6 +140,7 @@ class Server {
     bool core_answers_ = true;
     std::vector<std::uint32_t> shard_silent_;  // turns of the house without an answer
     bool stopped_ = false;
+    bool edited_while_down_ = false;  // system.json, and the store does not know yet
 };
 
 }  // namespace pollux::runtime

@@ -60,7 +60,10 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
     report.changed = changes.changes.size();
     report.removed = changes.removals.size();
     for (const auto& item : diagnostics.items()) report.warnings.push_back(item);
-    if (changes.empty()) return report;
+    if (changes.empty()) {
+        if (auto status = refresh(); !status) return std::unexpected(status.error());
+        return report;
+    }
 
     if (auto status = take_objects(changes, loaded.places, "fleet files", report.warnings);
         !status) {
@@ -170,6 +173,17 @@ void Server::take_image(FleetImage next) {
     image_ = std::move(next);
 }
 
+// The same objects seen anew: secrets may have changed in their files.
+base::Status Server::refresh() {
+    const auto fleet = config::from_objects(objects_);
+    if (!fleet) return std::unexpected(fleet.error());
+    std::vector<document::Diagnostic> warnings;  // logged there
+    auto image = image_of(*fleet, {}, objects_, settings_, &warnings);
+    if (!image) return std::unexpected(image.error());
+    take_image(std::move(*image));
+    return {};
+}
+
 base::Status Server::reload() {
     options_.manager.reloading();
     base::Status status;
@@ -180,9 +194,11 @@ base::Status Server::reload() {
         } else if (auto applied = apply(*files); !applied) {
             status = std::unexpected(applied.error());
         }
+    } else {
+        status = refresh();
     }
     if (sources_) sources_->refresh();
-    look_at_settings_file();
+    if (auto settings = look_at_settings_file(); !settings && status) status = std::move(settings);
     ++(status ? reloads_ok_ : reloads_failed_);
     if (status) {
         last_reload_ = net::wall_now();

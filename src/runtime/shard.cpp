@@ -194,20 +194,20 @@ void Shard::finish(std::uint32_t index) {
     report.run = run.order.run;
     report.trigger = run.order.trigger;
     report.duration = net::boot_now() - run.started;
-    TaskState& state = state_of(run.order);
-    if (run.cancelled) {
+    TaskState* const state = find_state(run.order.task);
+    if (run.cancelled || state == nullptr) {
         report.outcome = model::Outcome::kInterrupted;
         report.kind = model::FailureKind::kCancelled;
     } else {
         const base::Instant now = net::instant_now();
-        PollReading reading = read_poll(*run.order.plan, run.replies, state.memory, now);
+        PollReading reading = read_poll(*run.order.plan, run.replies, state->memory, now);
         describe(reading, report);
         if (model::is_success(report.outcome)) {
-            state.answered = now.boot;
-            state.changed = true;
-            keep_samples(state, reading.observation, now.wall);
+            state->answered = now.boot;
+            state->changed = true;
+            keep_samples(*state, reading.observation, now.wall);
         } else if (is_unreachable(report.kind)) {
-            ++state.address;
+            ++state->address;
         }
     }
     reports_.push_back(std::move(report));
@@ -217,6 +217,12 @@ void Shard::finish(std::uint32_t index) {
     run.order.plan.reset();
     free_runs_.push_back(index);
     flush_timer_->arm(loop_->now());
+}
+
+Shard::TaskState* Shard::find_state(model::TaskHandle task) {
+    if (task.index >= states_.size() || !states_[task.index]) return nullptr;
+    TaskState& state = *states_[task.index];
+    return state.generation == task.generation ? &state : nullptr;
 }
 
 Shard::TaskState& Shard::state_of(const RunOrder& order) {

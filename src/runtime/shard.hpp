@@ -109,6 +109,7 @@ class Shard {
     void finish(std::uint32_t index);
     void keep_samples(TaskState& state, const model::Observation& observation, base::WallTime at);
     TaskState& state_of(const RunOrder& order);
+    TaskState* find_state(model::TaskHandle task);  // null: the task is gone
     void count(const model::Ask& ask, const model::Reply& reply);
     void flush();
 

@@ -55,8 +55,8 @@ class History {
     // before the first append.
     base::Status load_series(const std::function<void(SeriesDefinition&&)>& visitor);
 
-    // Ids nobody had before: the first of `count` in a row. To be defined by append(). From any
-    // thread. Fails with history.series_full after four billion.
+    // Ids nobody had before, never 0: the first of `count` in a row. To be defined by append().
+    // From any thread. Fails with history.series_full after four billion.
     base::Result<std::int64_t> allocate_series(std::int64_t count = 1);
 
     // From any thread, never blocks. history.queue_full (transient): the batch was dropped whole

@@ -47,7 +47,7 @@ struct HistoryState {
     OpenBlocks blocks;
     std::vector<std::int64_t> covered;  // by chunk
     std::int64_t newest_journal = 0;
-    std::int64_t next_series = 0;
+    std::int64_t next_series = 1;  // 0 is nobody's: owners keep it for "none"
     std::int64_t rolled_day = -1;  // -1: none yet
     std::int64_t roll_cursor = 0;  // series of the day after it that are done
     std::uint64_t damaged = 0;

@@ -1,0 +1,163 @@
+// The commands as people type them: `poll` against simulated devices, `explain` and `apply` against
+// a server.
+#include "app/commands.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+
+#include "app/control_test_support.hpp"
+#include "app/fleet_access.hpp"
+#include "lab/fleet_file.hpp"
+#include "lab/fleet_server.hpp"
+
+namespace pollux::app {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Printed {
+    int status = -1;
+    std::string out;
+    std::string err;
+};
+
+Printed run(const std::vector<std::string>& arguments, config::Environment environment = {}) {
+    FleetPorts ports = real_fleet_ports();
+    ports.environment = std::move(environment);
+    CLI::App app;
+    Printed printed;
+    add_poll(app, printed.status, ports);
+    add_apply(app, printed.status, ports);
+    add_explain(app, printed.status);
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    // CLI11 takes them from the back.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    std::fflush(stdout);
+    printed.out = testing::internal::GetCapturedStdout();
+    printed.err = testing::internal::GetCapturedStderr();
+    return printed;
+}
+
+class PollCommand : public testing::Test {
+  protected:
+    void SetUp() override {
+        auto started = lab::FleetServer::start({.snmp = 2, .http = 12});
+        ASSERT_TRUE(started) << started.error().message;
+        lab_ = std::move(*started);
+        fleet_ = folder_.file("fleet.yaml");
+        ASSERT_TRUE(lab::write_fleet_file(lab_->fleet(), lab_->ports(), fleet_));
+    }
+
+    net::test::TempDir folder_;
+    std::unique_ptr<lab::FleetServer> lab_;
+    std::string fleet_;
+};
+
+TEST_F(PollCommand, PollsATargetOfAFleetFile) {
+    const std::string device(lab_->fleet().snmp()[0].name());
+    const Printed printed = run({"poll", "snmp-system::" + device, "--fleet", fleet_});
+    EXPECT_EQ(printed.status, 0) << printed.out << printed.err;
+    EXPECT_THAT(printed.out, HasSubstr("snmp-system::" + device + ": ok\n"));
+    EXPECT_THAT(printed.out, HasSubstr("uptime"));
+}
+
+TEST_F(PollCommand, EveryHttpDeviceLetsItInAndNoSecretIsShown) {
+    const std::string password = folder_.read("fleet.yaml.password");
+    const std::string token = folder_.read("fleet.yaml.token");
+    for (const lab::Device& device : lab_->fleet().http()) {
+        const Printed printed =
+            run({"poll", "http-json::" + std::string(device.name()), "--fleet", fleet_, "--trace"});
+        EXPECT_EQ(printed.status, 0) << device.name() << printed.out << printed.err;
+        EXPECT_THAT(printed.out, HasSubstr("digest of meaning"));
+        for (const std::string& secret : {password, token}) {
+            const std::string line = secret.substr(0, secret.find('\n'));
+            ASSERT_NE(line, "");
+            EXPECT_THAT(printed.out, Not(HasSubstr(line)));
+        }
+    }
+}
+
+TEST_F(PollCommand, PollsADeviceThatIsInNoFleet) {
+    const lab::Device& device = lab_->fleet().snmp()[1];
+    const Printed printed =
+        run({"poll", "snmp-system", "--host", lab::address_text(device.address()), "--port",
+             std::to_string(lab_->ports().snmp), "--community", "${COMMUNITY}"},
+            {{"COMMUNITY", "public"}});
+    EXPECT_EQ(printed.status, 0) << printed.out << printed.err;
+    EXPECT_THAT(printed.out, HasSubstr(": ok\n"));
+}
+
+TEST_F(PollCommand, SaysWhyADeviceDoesNotAnswer) {
+    const std::string device(lab_->fleet().http()[0].name());
+    ASSERT_TRUE(lab_->set_fault(device, lab::FaultKind::kDown));
+    const Printed printed = run({"poll", "http-status::" + device, "--fleet", fleet_});
+    EXPECT_EQ(printed.status, 2) << printed.out;
+    EXPECT_THAT(printed.out, HasSubstr("transient (http."));
+}
+
+TEST_F(PollCommand, SaysWhatIsWrongWithTheCommand) {
+    const auto refused = [&](const std::vector<std::string>& arguments) {
+        const Printed printed = run(arguments);
+        EXPECT_EQ(printed.status, 1) << printed.out;
+        EXPECT_EQ(printed.out, "");
+        return printed.err;
+    };
+    EXPECT_THAT(refused({"poll", "http-json::x"}), HasSubstr("--fleet FILE"));
+    EXPECT_THAT(refused({"poll", "http-json::nobody", "--fleet", fleet_}),
+                HasSubstr("no target http-json::nobody"));
+    EXPECT_THAT(refused({"poll", "htpp-json", "--host", "127.0.0.1"}), HasSubstr("htpp-json"));
+    EXPECT_THAT(refused({"poll", "http-json", "--host", "127.0.0.1", "--param", "x"}),
+                HasSubstr("name=value"));
+    EXPECT_THAT(refused({"poll", "snmp-system", "--host", "127.0.0.1", "--community", "${NONE}"}),
+                HasSubstr("NONE"));
+}
+
+TEST(ExplainCommand, ShowsTheGatesOfATarget) {
+    const test::RunningServer server;
+    const net::test::TempDir folder;
+    const std::string fleet = folder.write(
+        "fleet.yaml", "devices: {hall: {address: 127.9.9.1, port: 9, addons: [http-status]}}\n");
+    const Printed applied = run({"apply", fleet, "--data", server.data()});
+    EXPECT_EQ(applied.status, 0) << applied.err;
+    EXPECT_THAT(applied.out, HasSubstr("added, 0 changed, 0 removed\n"));
+
+    const Printed printed = run({"explain", "http-status::hall", "--data", server.data()});
+    EXPECT_EQ(printed.status, 0) << printed.err;
+    EXPECT_THAT(printed.out, testing::StartsWith("http-status::hall\n"));
+    for (const char* word : {"enabled", "due", "breaker", "next due", "interval", "failures"}) {
+        EXPECT_THAT(printed.out, HasSubstr(word));
+    }
+    const Printed json = run({"explain", "http-status::hall", "--json", "--data", server.data()});
+    EXPECT_EQ(json.status, 0);
+    EXPECT_THAT(json.out, HasSubstr("\"gates\""));
+    const Printed unknown = run({"explain", "http-status::nobody", "--data", server.data()});
+    EXPECT_EQ(unknown.status, 1);
+    EXPECT_THAT(unknown.err, HasSubstr("nobody"));
+    const Printed alone = run({"explain", "x", "--data", folder.path()});
+    EXPECT_EQ(alone.status, 1);
+    EXPECT_THAT(alone.err, HasSubstr("pollux serve"));
+}
+
+TEST(ApplyCommand, WorksWithoutAServer) {
+    const net::test::TempDir folder;
+    const std::string good = folder.write(
+        "good.yaml", "devices: {hall: {address: 127.9.9.1, port: 9, addons: [http-status]}}\n");
+    const std::string data = folder.file("data");
+    EXPECT_EQ(run({"apply", good, "--data", data}).status, 0);
+    const Printed again = run({"apply", good, "--data", data});
+    EXPECT_THAT(again.out, HasSubstr("0 added, 0 changed, 0 removed\n")) << again.err;
+    const Printed bad =
+        run({"apply", folder.write("bad.yaml", "devices: {hall: {adons: [x]}}\n"), "--data", data});
+    EXPECT_EQ(bad.status, 1);
+    EXPECT_THAT(bad.err, HasSubstr("bad.yaml:1"));
+    const auto objects = real_fleet_ports().objects(data);
+    ASSERT_TRUE(objects) << objects.error().message;
+    EXPECT_FALSE(objects->empty());
+}
+
+}  // namespace
+}  // namespace pollux::app
