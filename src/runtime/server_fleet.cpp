@@ -14,6 +14,7 @@ namespace pollux::runtime {
 namespace {
 
 constexpr base::Duration kCommitWait = std::chrono::seconds(30);
+constexpr base::Duration kTakenWait = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -169,8 +170,15 @@ base::Status Server::commit(config::ObjectEdits edits, const std::string& note) 
 
 void Server::take_image(FleetImage next) {
     CoreEdit edit = difference(image_, next);
-    if (core_) core_->edit(std::move(edit), [](std::vector<base::Error>) {});
     image_ = std::move(next);
+    if (!core_) return;
+    // Whoever asked for the change may ask about it at once: it must be there then.
+    const auto taken = std::make_shared<std::promise<void>>();
+    auto future = taken->get_future();
+    core_->edit(std::move(edit), [taken](std::vector<base::Error>) { taken->set_value(); });
+    if (future.wait_for(kTakenWait) != std::future_status::ready) {
+        log_.warn("the core has not taken a change yet");
+    }
 }
 
 // The same objects seen anew: secrets may have changed in their files.

@@ -56,6 +56,13 @@ void PolluxServer::start() {
     ASSERT_FALSE(address_.empty()) << "the server does not start:\n" << log();
 }
 
+bool PolluxServer::everyone_answers() const {
+    return eventually([this] {
+        const MetricsPage page = metrics();
+        return page.sum("pollux_targets") > 0 && page.sum("pollux_targets_never_seen") == 0;
+    });
+}
+
 void PolluxServer::kill() { process_->stop(SIGKILL); }
 
 int PolluxServer::stop() { return process_->stop(SIGTERM, kLong); }

@@ -53,6 +53,8 @@ class PolluxServer {
     void hang_up() { process_->signal(SIGHUP); }
     bool running() { return process_ && process_->running(); }
 
+    // Whether every target answered at least once in time; there is one at least.
+    bool everyone_answers() const;
     MetricsPage metrics() const { return page("/metrics"); }
     MetricsPage device_metrics() const { return page("/metrics/devices"); }
     const std::string& address() const { return address_; }  // of the pages, "127.0.0.1:port"

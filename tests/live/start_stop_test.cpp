@@ -22,9 +22,6 @@ class StartStop : public testing::Test {
                                         snmp_device(*fleet_, 0, "snmp-system"));
     }
     std::string fleet_file() const { return folder_.file("fleet.yaml"); }
-    bool all_seen(const PolluxServer& server) const {
-        return eventually([&] { return server.metrics().sum("pollux_targets_never_seen") == 0; });
-    }
 
     TempDir folder_;
     std::unique_ptr<lab::FleetServer> fleet_;
@@ -36,7 +33,7 @@ TEST_F(StartStop, ASecondServerOnTheSameFolderIsRefusedAndTheFirstGoesOn) {
     const CommandResult second = server.command({"serve"});
     EXPECT_NE(second.code, 0);
     EXPECT_THAT(second.output, HasSubstr(server.data()));
-    EXPECT_TRUE(all_seen(server)) << server.log();
+    EXPECT_TRUE(server.everyone_answers()) << server.log();
 }
 
 TEST_F(StartStop, AWrongFleetOrAPortThatIsTakenIsSaid) {
@@ -59,7 +56,7 @@ TEST_F(StartStop, AWrongFleetOrAPortThatIsTakenIsSaid) {
 TEST_F(StartStop, StopsInGoodOrderWhileADeviceKeepsItWaiting) {
     PolluxServer server(folder_, fleet_file());
     ASSERT_NO_FATAL_FAILURE(server.start());
-    ASSERT_TRUE(all_seen(server)) << server.log();
+    ASSERT_TRUE(server.everyone_answers()) << server.log();
     ASSERT_TRUE(fleet_->set_fault("web-00002", lab::FaultKind::kBlackHole));
     ASSERT_TRUE(eventually([&] {
         return server.metrics().sum("pollux_driver_in_flight", {{"protocol", "http"}}) >= 1;
@@ -72,7 +69,7 @@ TEST_F(StartStop, StopsInGoodOrderWhileADeviceKeepsItWaiting) {
     // The run that was cut off is no failure of the device.
     fleet_->clear_all_faults();
     ASSERT_NO_FATAL_FAILURE(server.start());
-    EXPECT_EQ(server.metrics().sum("pollux_targets_never_seen"), 0) << server.log();
+    EXPECT_EQ(server.metrics().sum("pollux_targets_never_seen"), 0) << server.all_logs();
     const double before = server.metrics().sum("pollux_runs_ended_total", {{"how", "finished"}});
     EXPECT_TRUE(eventually([&] {
         return server.metrics().sum("pollux_runs_ended_total", {{"how", "finished"}}) >= before + 6;
@@ -85,7 +82,7 @@ TEST_F(StartStop, StopsInGoodOrderWhileADeviceKeepsItWaiting) {
 TEST_F(StartStop, PollingReadsNothingFromTheStore) {
     PolluxServer server(folder_, fleet_file());
     ASSERT_NO_FATAL_FAILURE(server.start());
-    ASSERT_TRUE(all_seen(server)) << server.log();
+    ASSERT_TRUE(server.everyone_answers()) << server.log();
     const double reads = server.metrics().sum("pollux_store_reads_total");
     const double ended = server.metrics().sum("pollux_runs_ended_total");
     ASSERT_TRUE(eventually([&] {
