@@ -75,9 +75,10 @@ TEST(AddonFiles, FindsManifestsAndSaysWhatIsNotThere) {
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->size(), 4U) << "four addons, and not the schema beside them";
     EXPECT_THAT(find_manifests("addons/none").error().message, HasSubstr("no file and no folder"));
-    EXPECT_THAT(read_text_file("addons").error().message, HasSubstr("is a folder"));
+    EXPECT_THAT(read_text_file("addons", kMaxManifestBytes).error().message,
+                HasSubstr("no regular file"));
     EXPECT_THAT(read_text_file("addons/http-json/manifest.yaml", 10).error().message,
-                HasSubstr("larger than 10"));
+                HasSubstr("at most 10"));
 }
 
 }  // namespace
