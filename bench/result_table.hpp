@@ -14,6 +14,7 @@
 #include <ctime>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -85,9 +86,9 @@ inline double resident_bytes() {
 
 class ResultTable {
   public:
-    ResultTable() {
-        fmt::print("{} cores, load {}. Figures: median of 5 and best, of the time on a core.\n\n",
-                   std::thread::hardware_concurrency(), load());
+    explicit ResultTable(
+        std::string_view how = "Figures: median of 5 and best, of the time on a core.") {
+        fmt::print("{} cores, load {}. {}\n\n", std::thread::hardware_concurrency(), load(), how);
         print("measured", "ours", "goal", "", "peer", "peer's", "ratio");
         fmt::print("{:-<132}\n", "");
     }
@@ -95,12 +96,12 @@ class ResultTable {
     // `met` is left out by rows that only inform; peer 0: there is none. The ratio is how many
     // times better than the peer's our figure is.
     struct Row {
-        std::string what;
-        std::string ours;
-        std::string goal;
+        std::string what = {};
+        std::string ours = {};
+        std::string goal = {};
         bool met = true;
-        std::string peer;
-        std::string peers_figure;
+        std::string peer = {};
+        std::string peers_figure = {};
         double ratio = 0;
     };
     void add(const Row& row) {
@@ -121,7 +122,7 @@ class ResultTable {
         const double wall_s = static_cast<double>(nanos_since(start_)) * 1e-9;
         fmt::print("\n{:.0f} s, of which {:.0f} % on a core; load {} now. {} goal(s) missed.\n",
                    wall_s, share_.now() * 100, load(), missed_);
-        return wrong_ ? 1 : 0;
+        return wrong_ || missed_ > 0 ? 1 : 0;
     }
 
   private:

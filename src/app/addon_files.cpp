@@ -18,6 +18,8 @@ constexpr std::size_t kMaxAddons = 1000;
 constexpr std::array<std::string_view, 3> kEndings = {".yaml", ".yml", ".json"};
 
 bool is_manifest_name(const fs::path& path) {
+    // The schema of manifests lies beside them.
+    if (path.string().ends_with(".schema.json")) return false;
     return std::ranges::find(kEndings, path.extension().string()) != kEndings.end();
 }
 

@@ -110,10 +110,9 @@ int explain(const std::string& data, const std::string& key, bool json) {
                text(interval, "policy"), text(interval, "limited_by"));
     const document::Node& task = *answer->find("task");
     fmt::print(
-        "  data       {} s old, may be {} s\n  failures   {} in a row, breaker {}, dead "
-        "letter {}\n",
-        text(task, "age"), text(task, "bound"), text(task, "failures"), text(task, "breaker"),
-        text(task, "dead_letter"));
+        "  data       {}, may be {} s old\n  failures   {} in a row, breaker {}, dead letter {}\n",
+        text(task, "age") == "-" ? "none yet" : text(task, "age") + " s old", text(task, "bound"),
+        text(task, "failures"), text(task, "breaker"), text(task, "dead_letter"));
     if (task.find("error") != nullptr) fmt::print("  last error {}\n", text(task, "error"));
     return 0;
 }

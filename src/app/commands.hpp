@@ -11,6 +11,7 @@ struct FleetPorts;
 
 void add_simulate(CLI::App& app, int& status);
 void add_addon(CLI::App& app, int& status);
+void add_metrics(CLI::App& app, int& status);
 
 // `ports` outlive the command line.
 void add_demo(CLI::App& app, int& status, const FleetPorts& ports);
@@ -23,6 +24,7 @@ void add_apply(CLI::App& app, int& status, const FleetPorts& ports);
 void add_explain(CLI::App& app, int& status);
 void add_poll(CLI::App& app, int& status, const FleetPorts& ports);
 void add_top(CLI::App& app, int& status);
+void add_secret(CLI::App& app, int& status);
 void add_fleet(CLI::App& app, int& status);
 
 }  // namespace pollux::app

@@ -7,7 +7,6 @@
 #include "app/fleet_access.hpp"
 #include "app/server_page.hpp"
 #include "base/bytes.hpp"
-#include "config/fleet_export.hpp"
 #include "document/write.hpp"
 
 namespace pollux::app {
@@ -124,10 +123,6 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
     } else if (route == "POST /reload") {
         const auto status = server_.reload();
         responder.send(status ? net::Response::json(200, "{}") : problem(422, status.error()));
-    } else if (route == "GET /export") {
-        const auto fleet = config::from_objects(server_.objects());
-        responder.send(fleet ? net::Response::text(200, config::export_fleet(*fleet))
-                             : problem(500, fleet.error()));
     } else if (route == "GET /objects") {
         responder.send(net::Response::text(200, encode_objects(server_.objects())));
     } else if (route == "POST /operate") {

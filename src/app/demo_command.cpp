@@ -73,7 +73,7 @@ void print_where(const DemoArguments& arguments, const lab::FleetServer& fleet,
         "  metrics          curl http://{}/metrics\n"
         "  polled values    curl http://{}/metrics/devices\n"
         "  why (not)        pollux explain snmp-system::sw-00001 --data {}\n"
-        "  break something  pollux fleet ctl fault sw-00001 down --for 60s --port {}\n"
+        "  break something  pollux fleet ctl --control {} fault sw-00001 down --for 3m\n"
         "Ctrl-C ends it; started again, it goes on where it was.\n\n",
         arguments.fleet.snmp, arguments.fleet.http, arguments.data, metrics, metrics,
         arguments.data, fleet.ports().control);
@@ -134,7 +134,13 @@ int demo(const DemoArguments& arguments, config::Environment environment) {
         return 1;
     };
     if (auto status = prepare_folder(arguments); !status) return complain(status.error());
-    auto fleet = lab::FleetServer::start(arguments.fleet);
+    // The same ports at every start if they are free: the targets stay the same ones.
+    lab::FleetOptions usual = arguments.fleet;
+    usual.port_snmp = 16100;
+    usual.port_http = 18080;
+    usual.port_https = 18443;
+    auto fleet = lab::FleetServer::start(usual);
+    if (!fleet) fleet = lab::FleetServer::start(arguments.fleet);
     if (!fleet) return complain(fleet.error());
     const std::string file = arguments.data + "/fleet.yaml";
     if (auto status = lab::write_fleet_file((*fleet)->fleet(), (*fleet)->ports(), file); !status) {

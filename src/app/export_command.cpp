@@ -36,6 +36,10 @@ CommandOutput run_export(const FleetArguments& arguments, const FleetPorts& port
     }
     auto objects = ports.objects(arguments.data_folder);
     if (!objects) return failed(objects.error().message);
+    // What a source lists comes from the source again.
+    std::erase_if(*objects, [](const model::ConfigObject& object) {
+        return object.origin == model::Origin::kDiscovery;
+    });
     auto fleet = config::from_objects(*objects);
     if (!fleet) return failed(fleet.error().message);
     return {0, config::export_fleet(*fleet), ""};

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
     int status = 0;
     pollux::app::add_simulate(app, status);
     pollux::app::add_addon(app, status);
+    pollux::app::add_metrics(app, status);
     const pollux::app::FleetPorts ports = pollux::app::real_fleet_ports();
     pollux::app::add_demo(app, status, ports);
     pollux::app::add_check(app, status, ports);
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
     pollux::app::add_explain(app, status);
     pollux::app::add_poll(app, status, ports);
     pollux::app::add_top(app, status);
+    pollux::app::add_secret(app, status);
     pollux::app::add_fleet(app, status);
     try {
         app.parse(argc, argv);

@@ -165,16 +165,18 @@ void print_values(const runtime::PollPlan& plan, const derive::TargetMemory& mem
         const auto value = memory.latest(slot);
         std::string shown = value ? fmt::format("{:.10g}", *value) : "";
         if (!text.empty()) shown = value ? fmt::format("{} ({})", text, shown) : text;
-        if (shown.empty()) shown = "(needs a second poll for a rate)";
+        const bool counter = metric.type == model::MetricType::kCounter;
+        if (shown.empty()) shown = counter ? "(needs a second poll for a rate)" : "-";
         const bool rate = metric.type == model::MetricType::kCounter && value.has_value();
         fmt::print("  {:<40} {} {}{}\n", name, shown, metric.unit, rate ? "/s" : "");
     }
 }
 
 // Asks one after the other on a loop of its own.
-std::vector<model::Reply> ask_all(const runtime::PollPlan& plan, bool trace) {
+std::vector<model::Reply> ask_all(const runtime::PollPlan& plan,
+                                  std::shared_ptr<const net::EgressPolicy> egress, bool trace) {
     auto loop = net::EventLoop::create().value();
-    const auto drivers = runtime::real_drivers(std::make_shared<const net::EgressPolicy>())(*loop);
+    const auto drivers = runtime::real_drivers(std::move(egress))(*loop);
     std::vector<model::Reply> replies;
     for (std::size_t i = 0; i < plan.asks.front().size(); ++i) {
         const auto& ask = plan.asks.front()[i];
@@ -199,8 +201,9 @@ std::vector<model::Reply> ask_all(const runtime::PollPlan& plan, bool trace) {
     return replies;
 }
 
-int poll_once(const runtime::PollPlan& plan, derive::TargetMemory& memory, bool trace) {
-    const std::vector<model::Reply> replies = ask_all(plan, trace);
+int poll_once(const runtime::PollPlan& plan, derive::TargetMemory& memory,
+              const std::shared_ptr<const net::EgressPolicy>& egress, bool trace) {
+    const std::vector<model::Reply> replies = ask_all(plan, egress, trace);
     extract::Trace rules;
     const runtime::PollReading reading =
         runtime::read_poll(plan, replies, memory, net::instant_now(), trace ? &rules : nullptr);
@@ -231,12 +234,19 @@ int poll(const PollArguments& arguments, const FleetPorts& ports) {
         fmt::print(stderr, "pollux: {}\n", plan ? (*plan)->problem : plan.error().message);
         return 1;
     }
+    document::Diagnostics diagnostics;
+    const auto egress =
+        runtime::make_egress(config::resolve_settings(ports.environment, {}, diagnostics));
+    if (!egress) {
+        fmt::print(stderr, "pollux: {}\n", egress.error().message);
+        return 1;
+    }
     derive::TargetMemory memory;
-    int status = poll_once(**plan, memory, arguments.trace);
+    int status = poll_once(**plan, memory, *egress, arguments.trace);
     if (arguments.again > 0 && status == 0) {
         std::this_thread::sleep_for(std::chrono::duration<double>(arguments.again));
         fmt::print("\nagain, after {} s\n", arguments.again);
-        status = poll_once(**plan, memory, arguments.trace);
+        status = poll_once(**plan, memory, *egress, arguments.trace);
     }
     return status;
 }

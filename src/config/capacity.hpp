@@ -11,7 +11,7 @@
 
 namespace pollux::config {
 
-// What one poll costs, measured by `./dev bench poll` on the machine of the reference figures; hand
+// What one poll costs, about: `./dev bench poll` prints what it is on your machine. Rough; hand
 // in your own to plan for another machine.
 struct CostFigures {
     double snmp_cpu_seconds = 30e-6;  // of one core, per poll, through the whole engine

@@ -298,7 +298,7 @@ class Deriver {
                    double value) {
         Series& series = memory_.series_[slot];
         const unsigned shift = 2U * static_cast<unsigned>(ordinal);
-        const unsigned before = (series.levels >> shift) & 3U;
+        const unsigned before = (unsigned{series.levels} >> shift) & 3U;
         const unsigned after = level == Level::kTriggered ? 2U
                                : level == Level::kClear   ? 1U
                                : level == Level::kBetween ? (before == 2U ? 2U : 1U)

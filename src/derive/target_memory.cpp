@@ -28,7 +28,7 @@ std::optional<double> TargetMemory::latest(std::uint32_t slot) const {
 }
 
 bool TargetMemory::active(std::uint32_t slot, std::size_t ordinal) const {
-    return ((series_[slot].levels >> (2 * ordinal)) & 3U) == 2U;
+    return ((unsigned{series_[slot].levels} >> (2 * ordinal)) & 3U) == 2U;
 }
 
 std::uint32_t TargetMemory::find(std::uint16_t metric, std::string_view row) const {

@@ -73,8 +73,7 @@ EgressSettings default_egress_settings() {
 
 base::Status EgressPolicy::check_target(const IpAddress& address) const {
     for (const IpAddress& form : forms_of(address)) {
-        if (auto status =
-                check_list(settings_.target, "target", address, form, "egress.target.allow");
+        if (auto status = check_list(settings_.target, "target", address, form, "egress_allow");
             !status) {
             return status;
         }
@@ -88,12 +87,12 @@ base::Status EgressPolicy::check_redirect(const IpAddress& address, HostClass fi
         if (find(settings_.redirect.allow, form) != nullptr) continue;
         all_allowed = false;
         if (auto status =
-                check_list(settings_.target, "target", address, form, "egress.redirect.allow");
+                check_list(settings_.target, "target", address, form, "egress_redirect_allow");
             !status) {
             return status;
         }
         if (auto status =
-                check_list(settings_.redirect, "redirect", address, form, "egress.redirect.allow");
+                check_list(settings_.redirect, "redirect", address, form, "egress_redirect_allow");
             !status) {
             return status;
         }
@@ -102,7 +101,7 @@ base::Status EgressPolicy::check_redirect(const IpAddress& address, HostClass fi
     if (all_allowed || !settings_.redirect_same_class || now == first) return {};
     return denied(fmt::format(
         "a redirect to {} is not allowed: it leads from a {} to a {} address; if it is meant, add "
-        "it to egress.redirect.allow or set egress.redirect.same_class to false",
+        "it to egress_redirect_allow or set egress_redirect_same_class to false",
         address.to_string(), to_string(first), to_string(now)));
 }
 

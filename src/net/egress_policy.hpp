@@ -32,14 +32,14 @@ struct EgressRules {
     bool operator==(const EgressRules&) const = default;
 };
 
-// Every range is a setting: `egress.target.allow`, `egress.loopback` and so on.
+// Every range is a setting: `egress_allow`, `egress_loopback` and so on.
 struct EgressSettings {
     EgressRules target;
     EgressRules redirect;
     bool redirect_same_class = true;
     std::vector<IpRange> loopback;
     std::vector<IpRange> link_local;
-    std::vector<IpRange> private_ranges;  // the setting is `egress.private`
+    std::vector<IpRange> private_ranges;  // the setting is `egress_private`
     bool operator==(const EgressSettings&) const = default;
 };
 

@@ -5,10 +5,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <limits>
 #include <utility>
 
 #include "base/check.hpp"
@@ -138,7 +140,13 @@ void EventLoop::run_once(base::Duration longest) {
     base::Duration wait = longest;
     if (!heap_.empty()) wait = std::min(wait, heap_.front()->at_ - boot_now());
     const timespec timeout = to_timespec(wait);
-    const int count = epoll_pwait2(epoll_fd_, events.data(), kBatch, &timeout, nullptr);
+    int count = epoll_pwait2(epoll_fd_, events.data(), kBatch, &timeout, nullptr);
+    if (count < 0 && errno == ENOSYS) {
+        // Kernels before 5.11, and tools that do not know the call: milliseconds, rounded up.
+        const auto longest_ms = static_cast<std::int64_t>(std::numeric_limits<int>::max());
+        const std::int64_t ms = std::clamp<std::int64_t>(base::ceil_ms(wait), 0, longest_ms);
+        count = epoll_wait(epoll_fd_, events.data(), kBatch, static_cast<int>(ms));
+    }
     now_ = boot_now();
     for (int i = 0; i < count; ++i) {
         const epoll_event& event = events[static_cast<std::size_t>(i)];

@@ -42,7 +42,7 @@
 namespace pollux::net::test {
 
 // Generous, because a loaded machine with sanitizers is slow; nobody waits longer than needed.
-inline constexpr std::chrono::milliseconds kPatience = std::chrono::seconds(30);
+inline constexpr std::chrono::milliseconds kPatience = std::chrono::minutes(2);
 
 // A folder below the system's temporary one, removed with all it holds.
 class TempDir {

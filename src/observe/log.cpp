@@ -1,10 +1,11 @@
 #include "observe/log.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+
+#include "document/write.hpp"
 
 namespace pollux::observe {
 namespace {
@@ -21,28 +22,6 @@ bool is_plain(std::string_view value) {
     return true;
 }
 
-// The escapes of JSON, which logfmt readers know as well.
-void append_quoted(std::string& out, std::string_view value) {
-    out += '"';
-    for (const char c : value) {
-        const auto byte = static_cast<unsigned char>(c);
-        switch (c) {
-            case '"': out += "\\\""; break;
-            case '\\': out += "\\\\"; break;
-            case '\n': out += "\\n"; break;
-            case '\r': out += "\\r"; break;
-            case '\t': out += "\\t"; break;
-            default:
-                if (byte < 0x20 || byte == 0x7F) {
-                    fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte);
-                } else {
-                    out += c;
-                }
-        }
-    }
-    out += '"';
-}
-
 std::string_view bounded(std::string_view value) {
     if (value.size() <= Log::kMaxValueBytes) return value;
     std::size_t end = Log::kMaxValueBytes;
@@ -57,7 +36,7 @@ void append_field(std::string& out, LogFormat format, std::string_view key,
         out += out.size() == 1 ? "\"" : ",\"";
         out += key;
         out += "\":";
-        append_quoted(out, value);
+        out += document::json_string(value);
         return;
     }
     if (!out.empty()) out += ' ';
@@ -66,7 +45,7 @@ void append_field(std::string& out, LogFormat format, std::string_view key,
     if (is_plain(value)) {
         out += value;
     } else {
-        append_quoted(out, value);
+        out += document::json_string(value);
     }
 }
 

@@ -1,7 +1,5 @@
 #include "observe/metric_catalog.hpp"
 
-#include <fmt/format.h>
-
 namespace pollux::observe {
 namespace {
 
@@ -123,7 +121,7 @@ constexpr std::array kFamilies = {
     MetricFamily{kBreakerOpenSeconds,
                  "pollux_breaker_open_seconds",
                  kGauge,
-                 "How long the breaker of a target has not been closed.",
+                 "How long a target whose breaker is not closed has been failing.",
                  {kClass, kTarget}},
     MetricFamily{kDeadLetterSeconds,
                  "pollux_dead_letter_seconds",
@@ -279,14 +277,5 @@ std::string_view to_string(MetricType type) {
 std::span<const MetricFamily> metric_catalog() { return kFamilies; }
 
 const MetricFamily& catalog_entry(MetricId id) { return kFamilies[static_cast<std::size_t>(id)]; }
-
-std::string metric_reference() {
-    std::string page = "| name | type | labels | meaning |\n|---|---|---|---|\n";
-    for (const MetricFamily& family : kFamilies) {
-        page += fmt::format("| `{}` | {} | {} | {} |\n", family.name, to_string(family.type),
-                            fmt::join(family.label_span(), ", "), family.help);
-    }
-    return page;
-}
 
 }  // namespace pollux::observe

@@ -94,7 +94,7 @@ struct MetricFamily {
 std::span<const MetricFamily> metric_catalog();
 const MetricFamily& catalog_entry(MetricId id);
 
-// The reference page: a table in Markdown.
+// docs/metrics-reference.md, whole.
 std::string metric_reference();
 
 }  // namespace pollux::observe

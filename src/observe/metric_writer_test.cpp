@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <limits>
 #include <set>
+#include <sstream>
 
 #include "observe/histogram.hpp"
 
@@ -77,6 +79,14 @@ TEST(MetricCatalog, HasEachNameOnceWithAUnitWhereItCounts) {
         EXPECT_THAT(metric_reference(), testing::HasSubstr("`" + std::string(family.name) + "`"));
     }
     EXPECT_EQ(catalog_entry(MetricId::kProcessStart).name, "process_start_time_seconds");
+}
+
+TEST(MetricCatalog, TheReferencePageIsCurrent) {
+    std::ifstream file("docs/metrics-reference.md");
+    std::ostringstream text;
+    text << file.rdbuf();
+    EXPECT_EQ(text.str(), metric_reference())
+        << "write it again: pollux metrics reference > docs/metrics-reference.md";
 }
 
 }  // namespace

@@ -45,7 +45,10 @@ CoreLoop::CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, st
       stats_(target_limit),
       outgoing_(shards) {}
 
-CoreLoop::~CoreLoop() { stop(base::Duration::zero()); }
+CoreLoop::~CoreLoop() {
+    stop(base::Duration::zero());
+    step_timer_.reset();  // also if it never ran
+}
 
 void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change, model::CoreSettings settings,
                      engine::PumpOptions pump) {
@@ -63,10 +66,7 @@ void CoreLoop::stop(base::Duration longest) {
     if (!thread_.joinable()) return;
     const base::BootTime give_up = net::boot_now() + longest;
     // Without credit nothing starts; what is under way may still end.
-    post([this] {
-        stopping_ = true;
-        events_.emplace_back(schedule::CreditChanged{"", 0});
-    });
+    post([this] { events_.emplace_back(schedule::CreditChanged{"", 0}); });
     while (net::boot_now() < give_up) {
         const auto idle = std::make_shared<std::atomic<bool>>(false);
         const auto asked = std::make_shared<Signal>();
@@ -145,12 +145,6 @@ void CoreLoop::ask(std::move_only_function<void(const View&)> question) {
 
 void CoreLoop::set_target_limit(std::size_t limit) {
     post([this, limit] { stats_.set_target_limit(limit); });
-}
-
-bool CoreLoop::ping(base::Duration longest) {
-    const auto answered = std::make_shared<Signal>();
-    loop_->post([answered] { answered->set(); });
-    return answered->wait(longest);
 }
 
 // --- on the core's thread -----------------------------------------------------------------------
@@ -327,6 +321,9 @@ void CoreLoop::publish(const engine::TaskChange& change) {
         // The core says up or down before it decides what follows; people want to read both.
         told.change.failures = core.failure(task).consecutive;
         told.change.next_due = core.slot(task).next_due;
+        // It counts as up until it is asked; nobody knew.
+        const bool never = core.slot(task).last_success == base::BootTime::min();
+        if (never) told.change.from = told.change.to;
     }
     log_change(log_, told, found == failures_.end() ? "" : found->second.message,
                net::instant_now());

@@ -91,8 +91,6 @@ class CoreLoop {
 
     // For the watchdog: rises with every turn.
     std::uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
-    // Blocks until the core took a turn; false: it did not within `longest`.
-    bool ping(base::Duration longest);
 
   private:
     void post(std::move_only_function<void()> work);
@@ -135,7 +133,6 @@ class CoreLoop {
     };
     std::map<std::uint64_t, Waiting> waiting_;  // by correlation
     std::uint64_t next_correlation_ = 1;
-    bool stopping_ = false;
     bool store_failing_ = false;
 };
 

@@ -18,6 +18,7 @@ using model::FailureKind;
 using model::Outcome;
 using schedule::ChangeKind;
 using schedule::OperatorVerb;
+using test::answers;
 using test::Inbox;
 using test::kPatience;
 using test::lamp_plan;
@@ -287,7 +288,7 @@ TEST(CoreLoop, AChangeIsSeenOnlyAfterItsCommit) {
     stage.report(stage.add(lamp_plan("hall")), Outcome::kOk);
     const auto batch = store.batches.wait_for(1).at(0);
     ASSERT_EQ(batch->changes.size(), 1U);
-    EXPECT_TRUE(stage.core->ping(kPatience));
+    EXPECT_TRUE(answers(*stage.core));
     EXPECT_EQ(stage.published.size(), 0U);
     EXPECT_THAT(stage.lines.text(), testing::Not(HasSubstr("target is up")));
     stage.core->answer({batch->sequence, true}, nullptr);
@@ -350,9 +351,9 @@ TEST(CoreLoop, ACoreThatNeverStartedJustGoes) {
     core.stop(1s);
 }
 
-TEST(CoreLoop, AnswersPingsAndCountsItsTurns) {
+TEST(CoreLoop, AnswersAndCountsItsTurns) {
     CoreStage stage;
-    EXPECT_TRUE(stage.core->ping(kPatience));
+    EXPECT_TRUE(answers(*stage.core));
     const std::uint64_t before = stage.core->turns();
     EXPECT_THAT(stage.edit({}), IsEmpty());
     EXPECT_GT(stage.core->turns(), before);

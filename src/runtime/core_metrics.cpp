@@ -265,7 +265,7 @@ class CorePage {
         per_failing(MetricId::kBreakerOpenSeconds,
                     [&](auto, const Story& story) -> std::optional<double> {
                         if (story.breaker == BreakerState::kClosed) return {};
-                        return since(story.breaker_since);
+                        return since(story.first_failure);
                     });
         per_failing(MetricId::kDeadLetterSeconds,
                     [&](auto, const Story& story) -> std::optional<double> {

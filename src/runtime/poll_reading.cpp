@@ -40,6 +40,12 @@ void add_line(DevicePage& page, const std::string& name, std::string_view help,
     family.lines += '\n';
 }
 
+std::string unreadable_message(const PollPlan& plan, const model::Readings& readings) {
+    return fmt::format(
+        "{}: {}; check what the device answers, and path and addon of the target", plan.key,
+        readings.problems.empty() ? "the answer cannot be read" : readings.problems.front());
+}
+
 }  // namespace
 
 PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& replies,
@@ -50,9 +56,9 @@ PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& rep
     for (const model::Reply& reply : replies) given.push_back(&reply);
     if (const auto* failure = plan.addon->failure(plan.group, given)) {
         reading.failure = *failure;
-        const base::ErrorClass cause = model::classify({.kind = failure->kind,
-                                                        .http_status = failure->http_status,
-                                                        .message = failure->message});
+        // Drivers know the kind; their words may hold anything, such as an OID with an arc 401.
+        const base::ErrorClass cause = model::classify(
+            {.kind = failure->kind, .http_status = failure->http_status, .message = {}});
         reading.outcome = failure->kind == model::FailureKind::kCancelled
                               ? model::Outcome::kInterrupted
                           : model::is_retryable(cause) ? model::Outcome::kTransient
@@ -60,8 +66,18 @@ PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& rep
         return reading;
     }
     reading.readings = plan.addon->read(plan.group, given, now.wall, trace);
+    if (reading.readings.unreadable > 0) {
+        // An answer that says nothing is no data: the target must not look fresh because of it.
+        reading.outcome = model::Outcome::kTransient;
+        reading.failure.kind = model::FailureKind::kApi;
+        reading.failure.code = "read.unreadable";
+        reading.failure.message = unreadable_message(plan, reading.readings);
+        return reading;
+    }
     reading.observation = derive::derive(plan.addon->addon(), reading.readings, now, memory);
-    if (reading.readings.missing > 0) reading.outcome = model::Outcome::kDegraded;
+    if (reading.readings.missing > 0 || reading.readings.degraded) {
+        reading.outcome = model::Outcome::kDegraded;
+    }
     return reading;
 }
 

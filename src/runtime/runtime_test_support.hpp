@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
 #include "protocol/driver.hpp"
+#include "runtime/core_loop.hpp"
 #include "runtime/run_order.hpp"
 #include "runtime/shard.hpp"
 
@@ -259,6 +261,7 @@ class ShardStage {
       public:
         explicit Stand(std::unique_ptr<ManualDriver> driver) : driver_(std::move(driver)) {}
         protocol::Driver& of(const model::Ask&) override { return *driver_; }
+        void set_egress(std::shared_ptr<const net::EgressPolicy>) override {}
 
       private:
         std::unique_ptr<ManualDriver> driver_;
@@ -276,5 +279,19 @@ class ShardStage {
     std::uint64_t runs_ = 0;
     Shard shard_;  // last: its thread uses what stands above
 };
+
+// Returns when the thread took a turn: everything given to it before is done.
+inline bool answers(Shard& shard) {
+    auto answered = std::make_shared<std::promise<void>>();
+    auto future = answered->get_future();
+    shard.ask_alive([answered] { answered->set_value(); });
+    return future.wait_for(kPatience) == std::future_status::ready;
+}
+inline bool answers(CoreLoop& core) {
+    auto answered = std::make_shared<std::promise<void>>();
+    auto future = answered->get_future();
+    core.ask([answered](const CoreLoop::View&) { answered->set_value(); });
+    return future.wait_for(kPatience) == std::future_status::ready;
+}
 
 }  // namespace pollux::runtime::test

@@ -1,14 +1,14 @@
 #include "runtime/server.hpp"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <future>
 #include <thread>
 
 #include "base/uuid.hpp"
-#include "config/check_fleet.hpp"
+#include "config/settings_registry.hpp"
+#include "runtime/random_bits.hpp"
 #include "runtime/shard_drivers.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -19,21 +19,11 @@ namespace {
 constexpr base::Duration kHouseEvery = std::chrono::seconds(1);
 constexpr std::uint64_t kSettingsEvery = 2;   // turns of the house
 constexpr std::uint64_t kMemoriesEvery = 60;  // turns of the house
-constexpr base::Duration kCommitWait = std::chrono::seconds(30);
 constexpr base::Duration kStopWait = std::chrono::seconds(5);
+constexpr std::uint32_t kShardPatience = 5;  // turns of the house
 constexpr std::size_t kMaxShards = 8;
 constexpr std::string_view kSettingsName = "settings";
 constexpr const char* kEditedByHand = "system.json edited by hand";
-
-std::pair<std::uint64_t, std::uint64_t> random_bits() {
-    std::uint64_t bits[2] = {};
-    std::size_t done = 0;
-    while (done < sizeof bits) {
-        const ssize_t got = getrandom(reinterpret_cast<char*>(bits) + done, sizeof bits - done, 0);
-        if (got > 0) done += static_cast<std::size_t>(got);
-    }
-    return {bits[0], bits[1]};
-}
 
 std::size_t shards_for(const config::Settings& settings) {
     if (settings.io_threads > 0) return static_cast<std::size_t>(settings.io_threads);
@@ -90,6 +80,7 @@ base::Result<std::unique_ptr<Server>> Server::start(net::EventLoop& loop, observ
         if (!applied) return std::unexpected(applied.error());
     }
     if (!server->options_.offline) server->house_timer_.arm_in(kHouseEvery);
+    server->follow_sources();
     return server;
 }
 
@@ -146,8 +137,11 @@ base::Status Server::load() {
     auto loaded = store_->load(visitor);
     if (!loaded) return std::unexpected(loaded.error());
     loaded_ = std::move(*loaded);
-    for (const std::string& text : unreadable) {
-        log_.error("a stored credential cannot be opened", {{"error", text}});
+    if (!unreadable.empty()) {
+        return base::config_error(
+            "vault.wrong_key",
+            fmt::format("{} stored credentials cannot be opened, the first because {}",
+                        unreadable.size(), unreadable.front()));
     }
     for (const std::string& text : loaded_.damage) {
         log_.error("a stored row is damaged and was left out", {{"row", text}});
@@ -200,8 +194,11 @@ base::Status Server::start_threads() {
         history_ = std::move(*history);
         if (auto status = series_.load(*history_); !status) return status;
     }
-    auto egress = make_egress(settings_.egress_allow, settings_.egress_deny);
+    auto egress = make_egress(settings_);
     if (!egress) return std::unexpected(egress.error());
+    sources_ = std::make_unique<SourceKeeper>(
+        loop_, log_, secret_source(options_.environment, secrets_.get()), *egress,
+        [this](const SourceKeeper::Devices& found) { take_discovered(found); });
     const std::size_t shards = shards_for(settings_);
     for (std::size_t i = 0; i < shards; ++i) {
         ShardWiring wiring;
@@ -212,6 +209,7 @@ base::Status Server::start_threads() {
         wiring.series = &series_;
         shards_.push_back(std::make_unique<Shard>(i, real_drivers(*egress), std::move(wiring)));
     }
+    shard_silent_.resize(shards);
     CoreWiring wiring;
     wiring.dispatch = [this](std::size_t shard, std::vector<RunOrder> orders) {
         shards_[shard]->dispatch(std::move(orders));
@@ -280,6 +278,7 @@ void Server::restore_tasks() {
 void Server::stop() {
     if (std::exchange(stopped_, true)) return;
     house_timer_.cancel();
+    sources_.reset();
     options_.manager.stopping();
     if (core_) core_->stop(kStopWait);
     save_memories(true);
@@ -294,151 +293,6 @@ void Server::stop() {
             log_.error("the store did not close cleanly", {{"error", closed.error().message}});
         }
     }
-}
-
-// --- fleet --------------------------------------------------------------------------------------
-
-base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const config::Places& places,
-                                          std::span<const model::ConfigObject> objects,
-                                          const config::Settings& settings,
-                                          std::vector<document::Diagnostic>* warnings) {
-    document::Diagnostics diagnostics;
-    const ImageInputs inputs{.fleet = fleet,
-                             .places = places,
-                             .addons = options_.addons,
-                             .settings = settings,
-                             .ids = config::target_ids(objects),
-                             .secrets = secret_source(options_.environment, secrets_.get()),
-                             .shards = std::max<std::size_t>(shards_.size(), 1)};
-    FleetImage image = make_image(inputs, diagnostics);
-    // At the start, what was stored must not keep the rest from being polled.
-    if (!diagnostics.ok() && warnings != nullptr) {
-        return std::unexpected(diagnostics.as_error("fleet.invalid"));
-    }
-    for (const auto& item : diagnostics.items()) {
-        log_.warn("fleet", {{"error", document::to_string(item)}});
-        if (warnings != nullptr) warnings->push_back(item);
-    }
-    return image;
-}
-
-base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& files, bool adopt) {
-    document::Diagnostics diagnostics;
-    const config::LoadedFleet loaded = config::read_fleet(files, diagnostics);
-    if (diagnostics.ok()) config::check_fleet(loaded.fleet, loaded.places, diagnostics);
-    if (!diagnostics.ok()) {
-        return std::unexpected(
-            base::Error{"fleet.invalid", base::ErrorClass::kConfig, diagnostics.text()});
-    }
-    const auto wanted = config::to_objects(loaded.fleet);
-    const config::FleetDiff changes = config::diff(objects_, wanted, {.adopt = adopt});
-    if (!changes.conflicts.empty()) {
-        return base::config_error("fleet.conflict", changes.conflicts.front().message);
-    }
-    ApplyReport report;
-    report.difference = config::describe(changes);
-    report.added = changes.additions.size();
-    report.changed = changes.changes.size();
-    report.removed = changes.removals.size();
-    for (const auto& item : diagnostics.items()) report.warnings.push_back(item);
-    if (changes.empty()) {
-        if (auto status = refresh(); !status) return std::unexpected(status.error());
-        return report;
-    }
-
-    const config::ObjectEdits edits = config::make_edits(changes, net::wall_now(), random_bits);
-    std::vector<model::ConfigObject> next = config::apply_edits(objects_, edits);
-    const auto fleet = config::from_objects(next);
-    if (!fleet) return std::unexpected(fleet.error());
-    auto image = image_of(*fleet, loaded.places, next, settings_, &report.warnings);
-    if (!image) return std::unexpected(image.error());
-    if (auto status = commit(edits, "fleet files"); !status) {
-        return std::unexpected(status.error());
-    }
-    objects_ = std::move(next);
-    take_image(std::move(*image));
-    log_.info("fleet applied", {{"added", std::to_string(report.added)},
-                                {"changed", std::to_string(report.changed)},
-                                {"removed", std::to_string(report.removed)},
-                                {"tasks", std::to_string(image_.expansion.tasks.size())}});
-    return report;
-}
-
-base::Result<model::ConfigObject> Server::sealed(model::ConfigObject object) const {
-    if (object.kind != model::ObjectKind::kCredential || !vault_) return object;
-    auto body = vault_->seal(object.name, base::Secret(std::move(object.body)));
-    if (!body) return std::unexpected(body.error());
-    object.body = std::move(*body);
-    return object;
-}
-
-base::Status Server::commit(config::ObjectEdits edits, const std::string& note) {
-    store::ObjectBatch batch;
-    batch.note = note;
-    for (const model::ConfigObject& object : edits.removals) {
-        batch.removals.push_back({object.kind, object.id, object.version});
-    }
-    for (model::ConfigObject& object : edits.upserts) {
-        const std::uint64_t before = object.version - 1;
-        auto closed = sealed(std::move(object));
-        if (!closed) return std::unexpected(closed.error());
-        batch.writes.push_back({std::move(*closed), before});
-    }
-    auto answer = std::make_shared<std::promise<base::Result<store::ObjectCommit>>>();
-    auto future = answer->get_future();
-    auto accepted = store_->submit(std::move(batch),
-                                   [answer](auto result) { answer->set_value(std::move(result)); });
-    if (!accepted) return accepted;
-    if (future.wait_for(kCommitWait) != std::future_status::ready) {
-        return base::make_error(base::ErrorClass::kTransient, "store.slow",
-                                "the store did not answer within 30 s: look at the disk, then "
-                                "try again");
-    }
-    auto result = future.get();
-    if (!result) return std::unexpected(result.error());
-    return {};
-}
-
-void Server::take_image(FleetImage next) {
-    CoreEdit edit = difference(image_, next);
-    if (core_) core_->edit(std::move(edit), [](std::vector<base::Error>) {});
-    image_ = std::move(next);
-}
-
-// The same objects seen anew: secrets may have changed in their files.
-base::Status Server::refresh() {
-    const auto fleet = config::from_objects(objects_);
-    if (!fleet) return std::unexpected(fleet.error());
-    std::vector<document::Diagnostic> warnings;  // logged there
-    auto image = image_of(*fleet, {}, objects_, settings_, &warnings);
-    if (!image) return std::unexpected(image.error());
-    take_image(std::move(*image));
-    return {};
-}
-
-base::Status Server::reload() {
-    options_.manager.reloading();
-    base::Status status;
-    if (options_.fleet_files) {
-        auto files = options_.fleet_files();
-        if (!files) {
-            status = std::unexpected(files.error());
-        } else if (auto applied = apply(*files); !applied) {
-            status = std::unexpected(applied.error());
-        }
-    } else {
-        status = refresh();
-    }
-    if (auto settings = look_at_settings_file(); !settings && status) status = std::move(settings);
-    ++(status ? reloads_ok_ : reloads_failed_);
-    if (status) {
-        last_reload_ = net::wall_now();
-        log_.info("reloaded");
-    } else {
-        log_.error("reload failed: the old state stays", {{"error", status.error().message}});
-    }
-    options_.manager.ready(fmt::format("{} tasks", image_.expansion.tasks.size()));
-    return status;
 }
 
 // --- settings -----------------------------------------------------------------------------------
@@ -470,17 +324,23 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     std::vector<document::Diagnostic> warnings;
     auto image = image_of(*fleet, {}, objects_, next, &warnings);
     if (!image) return std::unexpected(image.error());
+    const auto egress = make_egress(next);
+    if (!egress) return std::unexpected(egress.error());
 
     if (auto status = store_settings(wanted, note); !status) return status;
     for (const auto& change : config::changes(stored_, wanted)) {
-        log_.info("setting changed", {{"setting", change.name},
-                                      {"from", change.before},
-                                      {"to", change.after},
-                                      {"by", note}});
+        const config::SettingDef* known = config::find_setting_by_json(change.name);
+        const bool later = known != nullptr && known->applies == config::Applies::kRestart;
+        log_.info(later ? "setting changed; it takes effect at the next start" : "setting changed",
+                  {{"setting", change.name},
+                   {"from", change.before},
+                   {"to", change.after},
+                   {"by", note}});
     }
     stored_ = std::move(wanted);
     settings_ = std::move(next);
     log_.set_level(log_level_of(settings_.log_level));
+    for (const auto& shard : shards_) shard->set_egress(*egress);
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
     if (settings_file_) {
@@ -533,6 +393,13 @@ void Server::keep_house() {
     // The watchdog is fed by the core itself: a core that hangs must not look alive.
     if (!core_answers_) {
         log_.error("the core does not answer", {{"turns", std::to_string(core_->turns())}});
+    }
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        if (shard_silent_[i] >= kShardPatience) {
+            log_.error("an I/O thread does not answer", {{"shard", std::to_string(i)}});
+        }
+        ++shard_silent_[i];
+        shards_[i]->ask_alive([this, i] { loop_.post([this, i] { shard_silent_[i] = 0; }); });
     }
     core_answers_ = false;
     ask([](const CoreLoop::View&) { return std::string(); },

@@ -22,6 +22,7 @@
 #include "runtime/service_manager.hpp"
 #include "runtime/settings_file.hpp"
 #include "runtime/shard.hpp"
+#include "runtime/source_keeper.hpp"
 #include "store/data_directory.hpp"
 #include "store/history/history.hpp"
 #include "store/secret_vault.hpp"
@@ -97,7 +98,11 @@ class Server {
                                       std::vector<document::Diagnostic>* warnings);
     base::Status commit(config::ObjectEdits edits, const std::string& note);
     base::Result<model::ConfigObject> sealed(model::ConfigObject object) const;
+    base::Status take_objects(const config::FleetDiff& changes, const config::Places& places,
+                              const std::string& note, std::vector<document::Diagnostic>& warnings);
     void take_image(FleetImage next);
+    void take_discovered(const SourceKeeper::Devices& found);
+    void follow_sources();
     base::Status refresh();
     base::Status store_settings(const config::StoredSettings& wanted, const std::string& note);
     void keep_house();
@@ -126,12 +131,14 @@ class Server {
     FleetImage image_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::unique_ptr<CoreLoop> core_;
+    std::unique_ptr<SourceKeeper> sources_;
     net::Timer house_timer_;
     std::uint64_t house_turn_ = 0;
     std::uint64_t reloads_ok_ = 0;
     std::uint64_t reloads_failed_ = 0;
     base::WallTime last_reload_;
     bool core_answers_ = true;
+    std::vector<std::uint32_t> shard_silent_;  // turns of the house without an answer
     bool stopped_ = false;
     bool edited_while_down_ = false;  // system.json, and the store does not know yet
 };

@@ -4,8 +4,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
 #include "base/check.hpp"
 #include "derive/derive.hpp"
@@ -56,7 +54,6 @@ void Shard::stop() {
 
 void Shard::dispatch(std::vector<RunOrder> orders) {
     loop_->post([this, orders = std::move(orders)]() mutable {
-        turns_.fetch_add(1, std::memory_order_relaxed);
         for (RunOrder& order : orders) begin(std::move(order));
     });
 }
@@ -77,6 +74,11 @@ void Shard::forget(std::uint32_t task) {
     loop_->post([this, task] {
         if (task < states_.size()) states_[task].reset();
     });
+}
+
+void Shard::set_egress(std::shared_ptr<const net::EgressPolicy> egress) {
+    loop_->post(
+        [this, egress = std::move(egress)]() mutable { drivers_->set_egress(std::move(egress)); });
 }
 
 void Shard::recall(std::vector<std::pair<std::string, std::string>> memories) {
@@ -118,22 +120,6 @@ void Shard::collect_counts(std::move_only_function<void(ShardCounts)> done) {
         counts_.longest_turn = loop_->take_longest_turn();
         done(counts_);
     });
-}
-
-bool Shard::ping(base::Duration longest) {
-    struct Answer {
-        std::mutex mutex;
-        std::condition_variable changed;
-        bool here = false;
-    };
-    const auto answer = std::make_shared<Answer>();
-    loop_->post([answer] {
-        const std::lock_guard lock(answer->mutex);
-        answer->here = true;
-        answer->changed.notify_all();
-    });
-    std::unique_lock lock(answer->mutex);
-    return answer->changed.wait_for(lock, longest, [&] { return answer->here; });
 }
 
 // --- on the shard's thread ----------------------------------------------------------------------

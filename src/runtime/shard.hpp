@@ -10,7 +10,6 @@
 //    task.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,6 +20,7 @@
 
 #include "base/time.hpp"
 #include "derive/target_memory.hpp"
+#include "net/egress_policy.hpp"
 #include "net/event_loop.hpp"
 #include "protocol/driver.hpp"
 #include "runtime/device_page.hpp"
@@ -35,6 +35,8 @@ class Drivers {
   public:
     virtual ~Drivers() = default;
     virtual protocol::Driver& of(const model::Ask& ask) = 0;
+    // From the next connection on.
+    virtual void set_egress(std::shared_ptr<const net::EgressPolicy> egress) = 0;
 };
 using MakeDrivers = std::function<std::unique_ptr<Drivers>(net::EventLoop&)>;
 
@@ -69,6 +71,7 @@ class Shard {
     void dispatch(std::vector<RunOrder> orders);
     void cancel(std::vector<RunCancel> cancels);
     void forget(std::uint32_t task);
+    void set_egress(std::shared_ptr<const net::EgressPolicy> egress);
     // Memory of an earlier process, as the store kept it.
     void recall(std::vector<std::pair<std::string, std::string>> memories);
     // Memories that changed since the last call: key and bytes.
@@ -77,8 +80,8 @@ class Shard {
     void collect_devices(std::move_only_function<void(DevicePage)> done);
     void collect_counts(std::move_only_function<void(ShardCounts)> done);
 
-    std::uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
-    bool ping(base::Duration longest);
+    // Calls back from the shard's thread: it is alive.
+    void ask_alive(std::move_only_function<void()> answer) { loop_->post(std::move(answer)); }
 
   private:
     struct ActiveRun {
@@ -117,7 +120,6 @@ class Shard {
     std::unique_ptr<net::Timer> flush_timer_;
     std::unique_ptr<Drivers> drivers_;
     std::thread thread_;
-    std::atomic<std::uint64_t> turns_ = 0;
 
     // Only on the shard's thread.
     std::vector<ActiveRun> runs_;

@@ -13,22 +13,28 @@ class RealDrivers final : public Drivers {
   public:
     RealDrivers(net::EventLoop& loop, std::shared_ptr<const net::EgressPolicy> egress)
         : resolver_(net::Resolver::create(loop, {}).value()),
-          http_(loop, *resolver_, egress),
-          snmp_(protocol::snmp::SnmpDriver::create(loop, seams(std::move(egress))).value()) {}
+          egress_(std::move(egress)),
+          http_(loop, *resolver_, egress_),
+          snmp_(protocol::snmp::SnmpDriver::create(loop, seams()).value()) {}
 
     protocol::Driver& of(const model::Ask& ask) override {
         if (std::holds_alternative<model::HttpAsk>(ask.request)) return http_;
         return *snmp_;
     }
 
+    void set_egress(std::shared_ptr<const net::EgressPolicy> egress) override {
+        egress_ = std::move(egress);
+        http_.client().set_egress(egress_);
+    }
+
   private:
-    protocol::snmp::SnmpSeams seams(std::shared_ptr<const net::EgressPolicy> egress) {
+    protocol::snmp::SnmpSeams seams() {
         protocol::snmp::SnmpSeams seams;
-        seams.allow = [egress](const sockaddr_storage& to) -> base::Status {
+        seams.allow = [this](const sockaddr_storage& to) -> base::Status {
             const auto address =
                 net::IpAddress::from_sockaddr(reinterpret_cast<const sockaddr*>(&to), sizeof to);
             if (!address) return base::internal_error("egress.address", "no IP address");
-            return egress->check_target(*address);
+            return egress_->check_target(*address);
         };
         seams.resolve = [this](const std::string& host, protocol::snmp::Resolved resolved) {
             resolver_->lookup(host, [resolved = std::move(resolved)](
@@ -49,6 +55,7 @@ class RealDrivers final : public Drivers {
     }
 
     std::unique_ptr<net::Resolver> resolver_;
+    std::shared_ptr<const net::EgressPolicy> egress_;
     protocol::HttpDriver http_;
     std::unique_ptr<protocol::snmp::SnmpDriver> snmp_;
 };
@@ -62,28 +69,34 @@ MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress) {
 }
 
 base::Result<std::shared_ptr<const net::EgressPolicy>> make_egress(
-    const std::vector<std::string>& allow, const std::vector<std::string>& deny) {
-    net::EgressSettings settings = net::default_egress_settings();
-    const auto read = [](const std::vector<std::string>& texts, std::string_view setting,
-                         std::vector<net::IpRange>& into) -> base::Status {
-        into.clear();
-        for (const std::string& text : texts) {
+    const config::Settings& settings) {
+    net::EgressSettings egress;
+    egress.redirect_same_class = settings.egress_redirect_same_class;
+    struct Row {
+        const char* setting;
+        const std::vector<std::string>& texts;
+        std::vector<net::IpRange>& into;
+    };
+    const Row rows[] = {
+        {"egress_allow", settings.egress_allow, egress.target.allow},
+        {"egress_deny", settings.egress_deny, egress.target.deny},
+        {"egress_redirect_allow", settings.egress_redirect_allow, egress.redirect.allow},
+        {"egress_redirect_deny", settings.egress_redirect_deny, egress.redirect.deny},
+        {"egress_loopback", settings.egress_loopback, egress.loopback},
+        {"egress_link_local", settings.egress_link_local, egress.link_local},
+        {"egress_private", settings.egress_private, egress.private_ranges},
+    };
+    for (const Row& row : rows) {
+        for (const std::string& text : row.texts) {
             auto range = net::IpRange::parse(text);
             if (!range) {
-                return base::config_error("settings.egress",
-                                          fmt::format("{}: {}", setting, range.error().message));
+                return base::config_error(
+                    "settings.egress", fmt::format("{}: {}", row.setting, range.error().message));
             }
-            into.push_back(*range);
+            row.into.push_back(*range);
         }
-        return {};
-    };
-    if (auto status = read(allow, "egress_allow", settings.target.allow); !status) {
-        return std::unexpected(status.error());
     }
-    if (auto status = read(deny, "egress_deny", settings.target.deny); !status) {
-        return std::unexpected(status.error());
-    }
-    return std::make_shared<const net::EgressPolicy>(std::move(settings));
+    return std::make_shared<const net::EgressPolicy>(std::move(egress));
 }
 
 }  // namespace pollux::runtime

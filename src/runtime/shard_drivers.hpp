@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/result.hpp"
+#include "config/settings.hpp"
 #include "net/egress_policy.hpp"
 #include "runtime/shard.hpp"
 
@@ -15,6 +16,6 @@ MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress);
 
 // The policy of the settings; what is wrong is named with its setting.
 base::Result<std::shared_ptr<const net::EgressPolicy>> make_egress(
-    const std::vector<std::string>& allow, const std::vector<std::string>& deny);
+    const config::Settings& settings);
 
 }  // namespace pollux::runtime

@@ -38,7 +38,7 @@ TEST(Shard, AsksEverythingInOrderAndReportsOnce) {
     ASSERT_EQ(asked.size(), 2U);
     EXPECT_EQ(asked[0].path, "/main");
     EXPECT_EQ(asked[1].path, "/extra");
-    EXPECT_TRUE(stage.shard().ping(test::kPatience));
+    EXPECT_TRUE(test::answers(stage.shard()));
     EXPECT_EQ(stage.reports().size(), 1U);
 
     const ShardCounts counts = stage.counts();
@@ -72,7 +72,7 @@ TEST(Shard, ManyOrdersAreReportedOnceEach) {
         ++seen[report.run.counter];
         EXPECT_EQ(report.outcome, report.task.index % 3 == 0 ? Outcome::kTransient : Outcome::kOk);
     }
-    EXPECT_TRUE(stage.shard().ping(test::kPatience));
+    EXPECT_TRUE(test::answers(stage.shard()));
     EXPECT_EQ(stage.reports().size(), kOrders);
     EXPECT_EQ(seen.size(), kOrders);
     EXPECT_EQ(stage.counts().protocols.at("http").ended.at("http.timeout"), (kOrders + 2) / 3);
@@ -151,8 +151,8 @@ TEST(Shard, AnAnswerThatRacesACancelIsReportedOnce) {
     stage.shard().cancel({{order.task, order.run}});
     stage.answer(id, http_reply(kBright));
     EXPECT_EQ(stage.reports().wait_for(1).at(0).outcome, Outcome::kInterrupted);
-    EXPECT_TRUE(stage.shard().ping(test::kPatience));
-    EXPECT_TRUE(stage.shard().ping(test::kPatience));
+    EXPECT_TRUE(test::answers(stage.shard()));
+    EXPECT_TRUE(test::answers(stage.shard()));
     EXPECT_EQ(stage.reports().size(), 1U);
     EXPECT_EQ(stage.asked().size(), 1U);
 }

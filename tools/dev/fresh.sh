@@ -7,18 +7,19 @@ root="${root:?source this from dev}"
 
 fresh_help() {
     cat <<'HELP'
-usage: ./dev fresh [--mirror URI] [--keep]     (as root)
+usage: ./dev fresh [--mirror URI] [--cache] [--keep]     (as root)
 
 Makes a bare Debian 12 with debootstrap, clones the last commit into it and runs there
-`./dev test --quick` and `./dev run --seconds 3`. The mirror, proxies, certificates and name service
-are those of this machine. Needs about 5 GB in ${TMPDIR:-/tmp}; takes some minutes.
+`./dev test --quick` and `./dev run --seconds 20`. The mirror, proxies, certificates and name service
+are those of this machine. Needs about 8 GB in ${TMPDIR:-/tmp}; takes most of an hour on two cores.
 
   --mirror URI   take Debian from here instead of what apt is configured with
+  --cache        let it use what ccache has compiled here before: proves packages and tests sooner
   --keep         leave the folder behind, to look into it
 HELP
 }
 
-fresh_dir="" fresh_step="start" fresh_child="" fresh_keep=""
+fresh_dir="" fresh_step="start" fresh_child="" fresh_keep="" fresh_cache=""
 
 fresh_cleanup() {
     local code=$?
@@ -108,7 +109,11 @@ inside() { # limit, target, line
             mount -t proc proc "$1/proc"
             mount --rbind --make-rslave /sys "$1/sys"
             mount --rbind --make-rslave /dev "$1/dev"
-            exec chroot "$1" /bin/bash -euc "cd /root/pollux; $2"' bash "$2" "$3"
+            if [[ -n "$3" ]]; then
+                mkdir -p "$1/root/.cache/ccache"
+                mount --bind "$3" "$1/root/.cache/ccache"
+            fi
+            exec chroot "$1" /bin/bash -euc "cd /root/pollux; $2"' bash "$2" "$3" "$fresh_cache"
 }
 
 dev_fresh() {
@@ -117,6 +122,7 @@ dev_fresh() {
         case "$1" in
         --help | -h) fresh_help && return ;;
         --keep) fresh_keep=1 ;;
+        --cache) fresh_cache="$(ccache --get-config cache_dir)" ;;
         --mirror) mirror="${2:?dev: --mirror needs a URI}" && shift ;;
         *) die "fresh does not know '$1'; see ./dev fresh --help" ;;
         esac
@@ -159,7 +165,7 @@ dev_fresh() {
 
     next_step "dev test --quick"
     inside 3600 "$target" "./dev test --quick" || exit 1
-    next_step "dev run --seconds 3"
-    inside 300 "$target" "./dev run --seconds 3" || exit 1
+    next_step "dev run --seconds 20"
+    inside 2400 "$target" "./dev run --seconds 20" || exit 1
     next_step "done"
 }

@@ -283,7 +283,7 @@ TEST_F(HttpNginx, ARedirectCannotLeadToWhereWeMayNotGo) {
         EXPECT_EQ(failure_of(denied).code, "http.egress_denied");
         EXPECT_EQ(failure_of(denied).kind, FailureKind::kConfiguration);
         EXPECT_THAT(failure_of(denied).message,
-                    AllOf(HasSubstr("169.254.169.254"), HasSubstr("egress.redirect.allow")));
+                    AllOf(HasSubstr("169.254.169.254"), HasSubstr("egress_redirect_allow")));
     }
     ask.url = url("/r/public");
     EXPECT_THAT(failure_of(world.ask(ask)).message, HasSubstr("from a loopback to a public"));

@@ -1,0 +1,221 @@
+// How the fleet of a server changes: by files, by discovery, by a reload.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <set>
+
+#include "config/check_fleet.hpp"
+#include "config/service_discovery.hpp"
+#include "runtime/random_bits.hpp"
+#include "runtime/server.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+constexpr base::Duration kCommitWait = std::chrono::seconds(30);
+constexpr base::Duration kTakenWait = std::chrono::seconds(5);
+
+}  // namespace
+
+base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const config::Places& places,
+                                          std::span<const model::ConfigObject> objects,
+                                          const config::Settings& settings,
+                                          std::vector<document::Diagnostic>* warnings) {
+    document::Diagnostics diagnostics;
+    const ImageInputs inputs{.fleet = fleet,
+                             .places = places,
+                             .addons = options_.addons,
+                             .settings = settings,
+                             .ids = config::target_ids(objects),
+                             .secrets = secret_source(options_.environment, secrets_.get()),
+                             .shards = std::max<std::size_t>(shards_.size(), 1)};
+    FleetImage image = make_image(inputs, diagnostics);
+    // At the start, what was stored must not keep the rest from being polled.
+    if (!diagnostics.ok() && warnings != nullptr) {
+        return std::unexpected(diagnostics.as_error("fleet.invalid"));
+    }
+    for (const auto& item : diagnostics.items()) {
+        log_.warn("fleet", {{"error", document::to_string(item)}});
+        if (warnings != nullptr) warnings->push_back(item);
+    }
+    return image;
+}
+
+base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& files, bool adopt) {
+    document::Diagnostics diagnostics;
+    const config::LoadedFleet loaded = config::read_fleet(files, diagnostics);
+    if (diagnostics.ok()) config::check_fleet(loaded.fleet, loaded.places, diagnostics);
+    if (!diagnostics.ok()) {
+        return std::unexpected(
+            base::Error{"fleet.invalid", base::ErrorClass::kConfig, diagnostics.text()});
+    }
+    const auto wanted = config::to_objects(loaded.fleet);
+    const config::FleetDiff changes = config::diff(objects_, wanted, {.adopt = adopt});
+    if (!changes.conflicts.empty()) {
+        return base::config_error("fleet.conflict", changes.conflicts.front().message);
+    }
+    ApplyReport report;
+    report.difference = config::describe(changes);
+    report.added = changes.additions.size();
+    report.changed = changes.changes.size();
+    report.removed = changes.removals.size();
+    for (const auto& item : diagnostics.items()) report.warnings.push_back(item);
+    if (changes.empty()) {
+        if (auto status = refresh(); !status) return std::unexpected(status.error());
+        return report;
+    }
+
+    if (auto status = take_objects(changes, loaded.places, "fleet files", report.warnings);
+        !status) {
+        return std::unexpected(status.error());
+    }
+    follow_sources();
+    log_.info("fleet applied", {{"added", std::to_string(report.added)},
+                                {"changed", std::to_string(report.changed)},
+                                {"removed", std::to_string(report.removed)},
+                                {"tasks", std::to_string(image_.expansion.tasks.size())}});
+    return report;
+}
+
+// Checked against everything, committed, then given to the core.
+base::Status Server::take_objects(const config::FleetDiff& changes, const config::Places& places,
+                                  const std::string& note,
+                                  std::vector<document::Diagnostic>& warnings) {
+    const config::ObjectEdits edits = config::make_edits(changes, net::wall_now(), random_bits);
+    std::vector<model::ConfigObject> next = config::apply_edits(objects_, edits);
+    const auto fleet = config::from_objects(next);
+    if (!fleet) return std::unexpected(fleet.error());
+    auto image = image_of(*fleet, places, next, settings_, &warnings);
+    if (!image) return std::unexpected(image.error());
+    if (auto status = commit(edits, note); !status) return status;
+    objects_ = std::move(next);
+    take_image(std::move(*image));
+    return {};
+}
+
+void Server::follow_sources() {
+    if (!sources_) return;
+    const auto fleet = config::from_objects(objects_);
+    if (fleet) sources_->set(fleet->sources, fleet->credentials);
+}
+
+void Server::take_discovered(const SourceKeeper::Devices& found) {
+    std::vector<model::ConfigObject> own;
+    for (const model::ConfigObject& object : objects_) {
+        if (object.origin != model::Origin::kDiscovery) own.push_back(object);
+    }
+    auto fleet = config::from_objects(own);
+    if (!fleet) return;
+    document::Diagnostics diagnostics;
+    std::set<std::string> names;
+    for (const auto& [source, devices] : found) {
+        for (const auto& [name, device] : devices) {
+            if (!fleet->devices.contains(name)) names.insert(name);
+        }
+        config::add_devices(*fleet, devices, source, diagnostics);
+    }
+    const config::FleetDiff changes = config::diff(objects_, config::to_objects(*fleet, names),
+                                                   {.adopt = false, .discovery = true});
+    if (changes.empty()) return;
+    std::vector<document::Diagnostic> warnings;
+    const auto status =
+        changes.conflicts.empty()
+            ? take_objects(changes, {}, "discovery", warnings)
+            : base::Status(base::config_error("fleet.conflict", changes.conflicts.front().message));
+    if (!status) {
+        log_.error("discovered devices could not be taken in", {{"error", status.error().message}});
+        return;
+    }
+    log_.info("discovered devices taken in",
+              {{"devices", std::to_string(names.size())},
+               {"added", std::to_string(changes.additions.size())},
+               {"removed", std::to_string(changes.removals.size())}});
+}
+
+base::Result<model::ConfigObject> Server::sealed(model::ConfigObject object) const {
+    if (object.kind != model::ObjectKind::kCredential || !vault_) return object;
+    auto body = vault_->seal(object.name, base::Secret(std::move(object.body)));
+    if (!body) return std::unexpected(body.error());
+    object.body = std::move(*body);
+    return object;
+}
+
+base::Status Server::commit(config::ObjectEdits edits, const std::string& note) {
+    store::ObjectBatch batch;
+    batch.note = note;
+    for (const model::ConfigObject& object : edits.removals) {
+        batch.removals.push_back({object.kind, object.id, object.version});
+    }
+    for (model::ConfigObject& object : edits.upserts) {
+        const std::uint64_t before = object.version - 1;
+        auto closed = sealed(std::move(object));
+        if (!closed) return std::unexpected(closed.error());
+        batch.writes.push_back({std::move(*closed), before});
+    }
+    auto answer = std::make_shared<std::promise<base::Result<store::ObjectCommit>>>();
+    auto future = answer->get_future();
+    auto accepted = store_->submit(std::move(batch),
+                                   [answer](auto result) { answer->set_value(std::move(result)); });
+    if (!accepted) return accepted;
+    if (future.wait_for(kCommitWait) != std::future_status::ready) {
+        return base::make_error(base::ErrorClass::kTransient, "store.slow",
+                                "the store did not answer within 30 s: look at the disk, then "
+                                "try again");
+    }
+    auto result = future.get();
+    if (!result) return std::unexpected(result.error());
+    return {};
+}
+
+void Server::take_image(FleetImage next) {
+    CoreEdit edit = difference(image_, next);
+    image_ = std::move(next);
+    if (!core_) return;
+    // Whoever asked for the change may ask about it at once: it must be there then.
+    const auto taken = std::make_shared<std::promise<void>>();
+    auto future = taken->get_future();
+    core_->edit(std::move(edit), [taken](std::vector<base::Error>) { taken->set_value(); });
+    if (future.wait_for(kTakenWait) != std::future_status::ready) {
+        log_.warn("the core has not taken a change yet");
+    }
+}
+
+// The same objects seen anew: secrets may have changed in their files.
+base::Status Server::refresh() {
+    const auto fleet = config::from_objects(objects_);
+    if (!fleet) return std::unexpected(fleet.error());
+    std::vector<document::Diagnostic> warnings;  // logged there
+    auto image = image_of(*fleet, {}, objects_, settings_, &warnings);
+    if (!image) return std::unexpected(image.error());
+    take_image(std::move(*image));
+    return {};
+}
+
+base::Status Server::reload() {
+    options_.manager.reloading();
+    base::Status status;
+    if (options_.fleet_files) {
+        auto files = options_.fleet_files();
+        if (!files) {
+            status = std::unexpected(files.error());
+        } else if (auto applied = apply(*files); !applied) {
+            status = std::unexpected(applied.error());
+        }
+    } else {
+        status = refresh();
+    }
+    if (sources_) sources_->refresh();
+    if (auto settings = look_at_settings_file(); !settings && status) status = std::move(settings);
+    ++(status ? reloads_ok_ : reloads_failed_);
+    if (status) {
+        last_reload_ = net::wall_now();
+        log_.info("reloaded");
+    } else {
+        log_.error("reload failed: the old state stays", {{"error", status.error().message}});
+    }
+    options_.manager.ready(fmt::format("{} tasks", image_.expansion.tasks.size()));
+    return status;
+}
+
+}  // namespace pollux::runtime
