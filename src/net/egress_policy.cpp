@@ -37,15 +37,16 @@ std::unexpected<base::Error> denied(std::string message) {
     return base::make_error(base::ErrorClass::kConfig, "egress.denied", std::move(message));
 }
 
-base::Status check_list(const EgressRules& rules, std::string_view list, const IpAddress& shown,
-                        const IpAddress& form, std::string_view allow_setting) {
+base::Status check_list(const EgressRules& rules, std::string_view deny_setting,
+                        const IpAddress& shown, const IpAddress& form,
+                        std::string_view allow_setting) {
     if (find(rules.allow, form) != nullptr) return {};
     const IpRange* range = find(rules.deny, form);
     if (range == nullptr) return {};
     return denied(fmt::format(
-        "connecting to {} is not allowed: {} is in egress.{}.deny ({}); if it is meant, "
+        "connecting to {} is not allowed: {} is in {} ({}); if it is meant, "
         "add it to {}",
-        shown.to_string(), form.to_string(), list, range->to_string(), allow_setting));
+        shown.to_string(), form.to_string(), deny_setting, range->to_string(), allow_setting));
 }
 
 }  // namespace
@@ -73,7 +74,8 @@ EgressSettings default_egress_settings() {
 
 base::Status EgressPolicy::check_target(const IpAddress& address) const {
     for (const IpAddress& form : forms_of(address)) {
-        if (auto status = check_list(settings_.target, "target", address, form, "egress_allow");
+        if (auto status =
+                check_list(settings_.target, "egress_deny", address, form, "egress_allow");
             !status) {
             return status;
         }
@@ -87,12 +89,12 @@ base::Status EgressPolicy::check_redirect(const IpAddress& address, HostClass fi
         if (find(settings_.redirect.allow, form) != nullptr) continue;
         all_allowed = false;
         if (auto status =
-                check_list(settings_.target, "target", address, form, "egress_redirect_allow");
+                check_list(settings_.target, "egress_deny", address, form, "egress_redirect_allow");
             !status) {
             return status;
         }
-        if (auto status =
-                check_list(settings_.redirect, "redirect", address, form, "egress_redirect_allow");
+        if (auto status = check_list(settings_.redirect, "egress_redirect_deny", address, form,
+                                     "egress_redirect_allow");
             !status) {
             return status;
         }

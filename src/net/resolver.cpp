@@ -182,7 +182,7 @@ void Resolver::take_answer(DnsAnswer answer) {
 void Resolver::keep(const DnsAnswer& answer, const base::Result<SharedAddresses>& result) {
     if (result) {
         const base::Duration ttl =
-            std::clamp(answer.ttl, options_.shortest_ttl, options_.longest_ttl);
+            std::max(options_.shortest_ttl, std::min(answer.ttl, options_.longest_ttl));
         cache_.put(answer.name, result, loop_.now() + ttl);
     } else if (result.error().code == "dns.not_found" &&
                options_.negative_ttl > base::Duration::zero()) {

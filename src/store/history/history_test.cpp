@@ -400,7 +400,8 @@ TEST_F(HistoryTest, WhatTheDiskRefusesForTooLongIsGivenUpAndCounted) {
     history_->flush();
     FaultVfs::instance().set(DiskFault::kFull);
     base::TestRandom random(2);
-    for (int i = 0; i < 10'000; ++i) append(id, kStart + i * 1'000'000, random.between(0, 1));
+    for (int i = 0; i < 10'000; ++i)
+        append(id, kStart + i * std::int64_t{1'000'000}, random.between(0, 1));
     history_->flush();
     EXPECT_GT(history_->stats().samples_lost, 0u);
     EXPECT_LT(history_->stats().samples_lost, 10'000u);
