@@ -479,7 +479,7 @@ TEST(HistoryKill, WhatWasFlushedSurvivesKillNine) {
             static_cast<void>((*history)->append(first));
             for (std::int64_t i = reported + 1;; ++i) {
                 SampleBatch batch;
-                for (std::int64_t id = 0; id < 300; ++id) {
+                for (std::int64_t id = 1; id <= 300; ++id) {
                     batch.samples.push_back({id, kStart + i * kMinuteUs, static_cast<double>(i)});
                 }
                 static_cast<void>((*history)->append(batch));
@@ -502,7 +502,7 @@ TEST(HistoryKill, WhatWasFlushedSurvivesKillNine) {
         options.clock = [] { return base::WallTime{kStart + 10 * kDayUs}; };
         auto history = History::open(*directory, options);
         ASSERT_TRUE(history) << history.error().message;
-        for (const std::int64_t id : {0, 255, 256, 299}) {
+        for (const std::int64_t id : {1, 255, 256, 300}) {
             auto answer = (*history)->query(
                 {id, base::WallTime{kStart}, base::WallTime::max(), {}, 1'000'000});
             ASSERT_TRUE(answer);
