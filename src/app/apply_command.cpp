@@ -1,5 +1,5 @@
 // `pollux apply`: takes fleet files in, all or nothing; through the running server if there is one,
-// else straight into the store. Also `explain`, `reload` and `operate`: one question to the server.
+// else straight into the store. Also `reload` and `explain`: one question to the server.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -131,6 +131,19 @@ void add_apply(CLI::App& app, int& status, const FleetPorts& ports) {
                       "Take over objects that the API or discovery owns");
     command->callback(
         [arguments, &status, &ports] { status = apply_files(*arguments, ports.environment); });
+}
+
+void add_reload(CLI::App& app, int& status) {
+    auto data = std::make_shared<std::string>("data");
+    auto* command = app.add_subcommand(
+        "reload", "Let the server read its fleet files, secrets and system.json again.");
+    command->add_option("--data", *data, "Data folder of the server")
+        ->envname("POLLUX_DATA")
+        ->capture_default_str();
+    command->callback([data, &status] {
+        const auto answer = ControlClient(*data).ask("POST", "/reload", "");
+        status = answer ? 0 : complain(answer.error());
+    });
 }
 
 void add_explain(CLI::App& app, int& status) {

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
     pollux::app::add_settings(app, status, ports);
     pollux::app::add_serve(app, status, ports);
     pollux::app::add_apply(app, status, ports);
+    pollux::app::add_reload(app, status);
     pollux::app::add_explain(app, status);
     pollux::app::add_poll(app, status, ports);
     pollux::app::add_top(app, status);

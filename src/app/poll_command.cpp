@@ -112,6 +112,16 @@ base::Result<std::shared_ptr<const runtime::PollPlan>> find_plan(const PollArgum
     if (!loaded) return std::unexpected(loaded.error());
     auto addons = load_addon_set(arguments.addons);
     if (!addons) return std::unexpected(addons.error());
+    // Secrets of the vault are there if the data folder is.
+    std::unique_ptr<store::SecretVault> master;
+    std::unique_ptr<runtime::SecretFiles> vault;
+    if (!arguments.data.empty()) {
+        auto opened =
+            store::SecretVault::open(store::KeySources::of_process(arguments.data + "/pollux.key"));
+        if (!opened) return std::unexpected(opened.error());
+        master = std::make_unique<store::SecretVault>(std::move(*opened));
+        vault = std::make_unique<runtime::SecretFiles>(arguments.data + "/secrets", *master);
+    }
     document::Diagnostics diagnostics;
     const config::Settings settings = config::resolve_settings(ports.environment, {}, diagnostics);
     const runtime::FleetImage image =
@@ -120,7 +130,7 @@ base::Result<std::shared_ptr<const runtime::PollPlan>> find_plan(const PollArgum
                              .addons = *addons,
                              .settings = settings,
                              .ids = {},
-                             .secrets = runtime::secret_source(ports.environment, nullptr),
+                             .secrets = runtime::secret_source(ports.environment, vault.get()),
                              .shards = 1},
                             diagnostics);
     const std::string key = arguments.host.empty()
