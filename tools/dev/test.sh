@@ -84,7 +84,7 @@ dev_test() {
     rm -rf "$results"
     mkdir -p "$results"
     if [[ -n "$coverage" ]]; then find build/coverage -name '*.gcda' -delete; fi
-    ctest --test-dir "build/$preset" --parallel "$(nproc)" --label-exclude "$skipped" \
+    ctest --test-dir "build/$preset" --parallel "$((2 * $(nproc)))" --label-exclude "$skipped" \
         --output-on-failure --no-tests=ignore --test-output-truncation head \
         --output-junit "$root/$results/ctest.xml" >&2 || true
     read -ra counts < <(tools/dev/count_tests.py "$results") || true
