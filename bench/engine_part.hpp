@@ -2,6 +2,8 @@
 // fleet of 10k at its normal pace; an idle server; black holes; and a start after kill -9.
 #pragma once
 
+#include <cmath>
+
 #include "bench/server_process.hpp"
 #include "bench/snmp_answers_part.hpp"
 
