@@ -19,10 +19,24 @@ void link(Addon& addon) {
     }
 }
 
+bool is_inbound(ProtocolKind protocol) {
+    return protocol == ProtocolKind::kTrap || protocol == ProtocolKind::kWebhook ||
+           protocol == ProtocolKind::kPush;
+}
+
 std::string_view to_string(ProtocolKind protocol) {
     switch (protocol) {
         case ProtocolKind::kHttp: return "http";
         case ProtocolKind::kSnmp: return "snmp";
+        case ProtocolKind::kSsh: return "ssh";
+        case ProtocolKind::kExec: return "exec";
+        case ProtocolKind::kTcp: return "tcp";
+        case ProtocolKind::kTls: return "tls";
+        case ProtocolKind::kIcmp: return "icmp";
+        case ProtocolKind::kDns: return "dns";
+        case ProtocolKind::kTrap: return "trap";
+        case ProtocolKind::kWebhook: return "webhook";
+        case ProtocolKind::kPush: return "push";
     }
     return "http";
 }

@@ -13,7 +13,20 @@
 
 namespace pollux::model {
 
-enum class ProtocolKind : std::uint8_t { kHttp, kSnmp };
+enum class ProtocolKind : std::uint8_t {
+    kHttp,
+    kSnmp,
+    kSsh,
+    kExec,
+    kTcp,
+    kTls,
+    kIcmp,
+    kDns,
+    // Inbound: the device speaks first, nothing is asked.
+    kTrap,
+    kWebhook,
+    kPush,
+};
 
 enum class MetricType : std::uint8_t {
     kGauge,    // a number that goes up and down
@@ -107,6 +120,7 @@ inline constexpr std::size_t kMaxConditionsPerMetric = 8;
 // Indices must be right; at most kMaxConditionsPerMetric conditions per metric.
 void link(Addon& addon);
 
+bool is_inbound(ProtocolKind protocol);
 std::string_view to_string(ProtocolKind protocol);
 std::string_view to_string(MetricType type);
 std::string_view to_string(Comparison comparison);  // ">", "==", ...

@@ -54,12 +54,61 @@ struct SnmpAsk {
     bool operator==(const SnmpAsk&) const = default;
 };
 
+// One command on a host, through its login shell.
+struct SshAsk {
+    std::string command;
+    std::uint64_t max_output_bytes = 1U << 20U;  // standard output and error together
+    std::vector<std::pair<int, int>> good_exit = {{0, 0}};
+    bool operator==(const SshAsk&) const = default;
+};
+
+// One program on this machine, without a shell. The device is only what it asks about.
+struct ExecAsk {
+    std::vector<std::string>
+        argv;  // the first is an absolute path, or a name in the plugin folders
+    std::vector<std::pair<std::string, std::string>> environment;  // beside PATH and LC_ALL
+    std::uint64_t max_output_bytes = 64U << 10U;
+    bool operator==(const ExecAsk&) const = default;
+};
+
+enum class StartTls : std::uint8_t { kNone, kSmtp, kImap, kPop3, kFtp, kLdap, kPostgres };
+
+// Opens a connection, may say something, may wait for something.
+struct TcpAsk {
+    std::string send;    // after the connection stands; empty: nothing
+    std::string expect;  // text that the answer must contain; empty: the connection is enough
+    std::uint64_t max_bytes = 64U << 10U;
+    bool operator==(const TcpAsk&) const = default;
+};
+
+struct TlsAsk {
+    StartTls start_tls = StartTls::kNone;
+    std::string server_name;  // for SNI and the check of names; empty: the host, if it is a name
+    TlsOptions tls;           // a certificate that does not verify is still an answer
+    bool operator==(const TlsAsk&) const = default;
+};
+
+struct IcmpAsk {
+    std::uint32_t count = 4;
+    base::Duration spacing = std::chrono::milliseconds(200);
+    std::uint32_t payload_bytes = 56;
+    bool operator==(const IcmpAsk&) const = default;
+};
+
+// The host is the name server.
+struct DnsAsk {
+    std::string name;
+    std::string type = "A";
+    bool recursion = true;
+    bool operator==(const DnsAsk&) const = default;
+};
+
 struct Ask {
     std::string host;  // name or literal address of the device
     std::uint16_t port = 0;
     base::Duration timeout = std::chrono::seconds(30);
     std::uint32_t resends = 0;  // SNMP: how often a request without answer goes out again
-    std::variant<HttpAsk, SnmpAsk> request;
+    std::variant<HttpAsk, SnmpAsk, SshAsk, ExecAsk, TcpAsk, TlsAsk, IcmpAsk, DnsAsk> request;
     std::shared_ptr<const Credentials> credentials;  // may be null
 };
 

@@ -75,6 +75,49 @@ struct SnmpReply {
     std::uint32_t pdus = 0;                   // requests that were sent, resends included
 };
 
+// Of a command on a host or of a program on this machine.
+struct CommandReply {
+    int exit_status = 0;
+    int signal = 0;  // that ended it; 0: it ended by itself
+    std::string out;
+    std::string error_out;
+    bool truncated = false;  // it said more than was allowed
+};
+
+struct TcpReply {
+    std::string received;  // as much as was allowed
+};
+
+struct TlsReply {
+    std::vector<CertificateFacts> certificates;  // leaf first
+    std::string protocol;                        // "TLSv1.3"
+    std::string cipher;
+    std::string verify_error;  // empty: the chain leads to a root we trust
+    bool name_matches = true;
+    std::vector<std::string> names;  // of the leaf: DNS names and addresses
+};
+
+struct IcmpReply {
+    std::uint32_t sent = 0;
+    std::uint32_t received = 0;
+    std::vector<base::Duration> round_trips;  // of those that came back, in their order
+};
+
+struct DnsRecord {
+    std::string name;
+    std::string type;  // "A", "MX", or "TYPE257"
+    std::uint32_t ttl = 0;
+    std::string data;  // as dig prints it
+    bool operator==(const DnsRecord&) const = default;
+};
+
+struct DnsReply {
+    std::string status;  // "NOERROR", "NXDOMAIN", ...
+    bool authoritative = false;
+    bool truncated = false;  // and TCP did not help
+    std::vector<DnsRecord> answers;
+};
+
 // Time from the start of the ask to the end of each phase; zero: the phase did not happen.
 struct Phases {
     base::Duration dns{};
@@ -93,7 +136,9 @@ struct PollFailure {
 };
 
 struct Reply {
-    std::variant<HttpReply, SnmpReply, PollFailure> answer;
+    std::variant<HttpReply, SnmpReply, PollFailure, CommandReply, TcpReply, TlsReply, IcmpReply,
+                 DnsReply>
+        answer;
     Phases phases;
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;

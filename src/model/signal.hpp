@@ -1,0 +1,32 @@
+// What a reply or a message says about something that can be wrong: raised or cleared, by type.
+// Beside conditions (numbers with a trigger) this is the other thing an alert is made from.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.hpp"
+
+namespace pollux::model {
+
+struct Signal {
+    std::string type;  // of the alert; a clear carries the type of the alert that it ends
+    // Which one of several of that type at one target: the row, or the values of the manifest's
+    // fingerprint_fields. Empty: the target itself.
+    std::string subject;
+    bool clear = false;
+    std::string severity = "warning";  // critical, major, minor, warning, info
+    std::string category;
+    std::string title;
+    std::string message;
+    std::string device_address;        // as the message names it; empty: the target's
+    std::string device_name;           // as the message names it
+    std::optional<base::WallTime> at;  // as the message says; nothing: when it came
+    std::vector<std::pair<std::string, std::string>> fields;  // what was read, bounded
+    std::string rule;                                         // what fired, for people
+    bool operator==(const Signal&) const = default;
+};
+
+}  // namespace pollux::model
