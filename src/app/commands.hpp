@@ -23,6 +23,7 @@ void add_serve(CLI::App& app, int& status, const FleetPorts& ports);
 void add_apply(CLI::App& app, int& status, const FleetPorts& ports);
 void add_reload(CLI::App& app, int& status);
 void add_explain(CLI::App& app, int& status);
+void add_history(CLI::App& app, int& status);
 void add_poll(CLI::App& app, int& status, const FleetPorts& ports);
 void add_top(CLI::App& app, int& status);
 void add_secret(CLI::App& app, int& status);

@@ -5,8 +5,10 @@
 #include <charconv>
 
 #include "app/fleet_access.hpp"
+#include "app/history_page.hpp"
 #include "app/server_page.hpp"
 #include "base/bytes.hpp"
+#include "document/scalar.hpp"
 #include "document/write.hpp"
 
 namespace pollux::app {
@@ -34,6 +36,27 @@ std::size_t limit_of(const net::Request& request) {
     std::size_t limit = 0;
     std::from_chars(text.data(), text.data() + text.size(), limit);
     return std::clamp<std::size_t>(limit, 1, kMostLines);
+}
+
+base::Result<HistoryWish> history_wish(const net::Request& request) {
+    const auto parameter = [&](std::string_view name) {
+        return net::query_parameter(request.query, name).value_or("");
+    };
+    HistoryWish wish;
+    wish.key = parameter("key");
+    wish.metric = parameter("metric");
+    wish.row = parameter("row");
+    const auto from = base::parse_utc(parameter("from"));
+    const auto to = base::parse_utc(parameter("to"));
+    const auto step = document::parse_duration(parameter("step"));
+    if (!from || !to || !step) {
+        return base::config_error("control.range",
+                                  "from and to are times in RFC 3339, step a duration");
+    }
+    wish.from = *from;
+    wish.to = *to;
+    wish.step = *step;
+    return wish;
 }
 
 base::Result<schedule::OperatorVerb> verb_of(std::string_view name) {
@@ -125,6 +148,11 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
         responder.send(status ? net::Response::json(200, "{}") : problem(422, status.error()));
     } else if (route == "GET /objects") {
         responder.send(net::Response::text(200, encode_objects(server_.objects())));
+    } else if (route == "GET /history") {
+        const auto wish = history_wish(request);
+        const auto page = wish ? history_page(server_, *wish)
+                               : base::Result<std::string>(std::unexpected(wish.error()));
+        responder.send(page ? net::Response::json(200, *page) : problem(422, page.error()));
     } else if (route == "POST /operate") {
         operate(request, std::move(responder));
     } else if (route == "POST /setting") {
