@@ -10,6 +10,7 @@
 #include "base/bytes.hpp"
 #include "document/scalar.hpp"
 #include "document/write.hpp"
+#include "runtime/change_log.hpp"
 
 namespace pollux::app {
 namespace {
@@ -104,16 +105,19 @@ base::Result<std::vector<config::FileText>> decode_files(const std::string& body
     return files;
 }
 
-ControlServer::ControlServer(net::EventLoop& loop, runtime::Server& server)
+ControlServer::ControlServer(net::EventLoop& loop, runtime::Server& server,
+                             const observe::LogTail* log)
     : server_(server),
+      log_(log),
       http_(loop, control_options(), [this](net::Request request, net::Responder responder) {
           handle(std::move(request), std::move(responder));
       }) {}
 
 base::Result<std::unique_ptr<ControlServer>> ControlServer::start(net::EventLoop& loop,
                                                                   runtime::Server& server,
-                                                                  const std::string& data_folder) {
-    std::unique_ptr<ControlServer> control(new ControlServer(loop, server));
+                                                                  const std::string& data_folder,
+                                                                  const observe::LogTail* log) {
+    std::unique_ptr<ControlServer> control(new ControlServer(loop, server, log));
     auto listener = net::UnixListener::listen(
         loop, data_folder + "/" + kControlSocket,
         [http = &control->http_](std::unique_ptr<net::ByteStream> stream) {
@@ -132,8 +136,26 @@ void ControlServer::answer(
     });
 }
 
+// Pages of plain text, for support. False: it is none of them.
+bool ControlServer::handle_text(const std::string& route, net::Responder& responder) {
+    if (route == "GET /log") {
+        responder.send(net::Response::text(200, log_ == nullptr ? "" : log_->text()));
+    } else if (route == "GET /timeline") {
+        const auto text = runtime::timeline(server_.store(), store::kMostChangesPerQuery);
+        responder.send(text ? net::Response::text(200, *text) : problem(503, text.error()));
+    } else if (route == "GET /metrics") {
+        server_.metrics([responder = std::move(responder)](std::string text) mutable {
+            responder.send(net::Response::text(200, std::move(text)));
+        });
+    } else {
+        return false;
+    }
+    return true;
+}
+
 void ControlServer::handle(net::Request request, net::Responder responder) {
     const std::string route = request.method + " " + request.path;
+    if (handle_text(route, responder)) return;
     if (route == "GET /status") {
         answer([limit = limit_of(request)](const auto& view) { return status_page(view, limit); },
                std::move(responder));
