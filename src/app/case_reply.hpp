@@ -2,6 +2,7 @@
 // failure.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,9 +21,15 @@ std::vector<model::Reply> case_replies(const document::Node& node, const std::st
                                        const std::string& file, base::WallTime now,
                                        document::Diagnostics& out);
 
-// What an agent with exactly these values answers. Lines like
+// Columns come sorted by index, as a walk finds them.
+using SnmpCapture = std::map<model::Oid, model::SnmpValue>;
+
+// Lines like
 //     .1.3.6.1.2.1.1.5.0 = STRING: core
 // as snmpwalk -On prints them; blank lines and # comments are passed over.
+base::Result<SnmpCapture> read_snmp_capture(std::string_view capture);
+
+// What an agent with exactly these values answers.
 base::Result<model::SnmpReply> snmp_capture_reply(std::string_view capture,
                                                   const model::SnmpAsk& ask);
 
