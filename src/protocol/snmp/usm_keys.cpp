@@ -26,26 +26,28 @@ std::uint64_t UsmKeys::hash_of(const model::Credentials* identity, Bytes engine_
                            base::siphash24(key_, text_of(engine_id)));
 }
 
-const LocalKeys& UsmKeys::find(const std::shared_ptr<const model::Credentials>& credentials,
-                               Bytes engine_id) {
+// The entry of these credentials and this engine, made if there is none.
+std::uint32_t UsmKeys::place_for(const std::shared_ptr<const model::Credentials>& credentials,
+                                 Bytes engine_id) {
     const std::uint64_t hash = hash_of(credentials.get(), engine_id);
-    const auto is_it = [&](std::uint32_t at) {
-        return entries_[at].identity == credentials.get() &&
-               entries_[at].engine_id == text_of(engine_id);
-    };
-    std::uint32_t place = index_.empty() ? base::FlatIndex::kNone : index_.find(hash, is_it);
-    if (place != base::FlatIndex::kNone) {
-        Entry& found = entries_[place];
-        // Other credentials may live at the address of ones that are gone.
-        if (!found.credentials.expired()) return found.keys;
-        found.credentials = credentials;
-        found.keys = derive(*credentials, engine_id);
-        return found.keys;
+    std::uint32_t place = base::FlatIndex::kNone;
+    if (!index_.empty()) {
+        place = index_.find(hash, [&](std::uint32_t at) {
+            return entries_[at].identity == credentials.get() &&
+                   entries_[at].engine_id == text_of(engine_id);
+        });
     }
+    // Other credentials may live at the address of ones that are gone.
+    if (place != base::FlatIndex::kNone && !entries_[place].credentials.expired()) return place;
     Entry entry{.credentials = credentials,
                 .identity = credentials.get(),
                 .engine_id = std::string(text_of(engine_id)),
-                .keys = derive(*credentials, engine_id)};
+                .keys = {}};
+    entry.keys.auth = auth_key(*credentials, engine_id);
+    if (place != base::FlatIndex::kNone) {
+        entries_[place] = std::move(entry);
+        return place;
+    }
     if (entries_.size() < capacity_) {
         place = static_cast<std::uint32_t>(entries_.size());
         entries_.push_back(std::move(entry));
@@ -53,27 +55,36 @@ const LocalKeys& UsmKeys::find(const std::shared_ptr<const model::Credentials>& 
         place = static_cast<std::uint32_t>(oldest_);
         oldest_ = (oldest_ + 1) % capacity_;
         const Entry& old = entries_[place];
-        const std::string old_engine = old.engine_id;
-        const auto* engine = reinterpret_cast<const std::uint8_t*>(old_engine.data());
-        index_.erase(hash_of(old.identity, {engine, old_engine.size()}),
+        const auto* engine = reinterpret_cast<const std::uint8_t*>(old.engine_id.data());
+        index_.erase(hash_of(old.identity, {engine, old.engine_id.size()}),
                      [&](std::uint32_t at) { return at == place; });
         entries_[place] = std::move(entry);
     }
     index_.insert(hash, place);
-    return entries_[place].keys;
+    return place;
 }
 
-LocalKeys UsmKeys::derive(const model::Credentials& credentials, Bytes engine_id) {
-    LocalKeys keys;
+const LocalKeys& UsmKeys::find(const std::shared_ptr<const model::Credentials>& credentials,
+                               Bytes engine_id, bool with_privacy) {
+    LocalKeys& keys = entries_[place_for(credentials, engine_id)].keys;
+    if (with_privacy && keys.privacy.size == 0 && credentials->snmp_privacy != SnmpPrivacy::kNone) {
+        keys.privacy = privacy_key(*credentials, engine_id);
+    }
+    return keys;
+}
+
+Key UsmKeys::auth_key(const model::Credentials& credentials, Bytes engine_id) {
     const SnmpAuth auth = credentials.snmp_auth;
-    if (auth == SnmpAuth::kNone) return keys;
-    keys.auth =
-        crypto_.localise(auth, key_of_password(auth, credentials.snmp_auth_password), engine_id);
-    if (credentials.snmp_privacy == SnmpPrivacy::kNone) return keys;
+    if (auth == SnmpAuth::kNone) return {};
+    return crypto_.localise(auth, key_of_password(auth, credentials.snmp_auth_password), engine_id);
+}
+
+Key UsmKeys::privacy_key(const model::Credentials& credentials, Bytes engine_id) {
+    const SnmpAuth auth = credentials.snmp_auth;
+    if (auth == SnmpAuth::kNone) return {};
     const Key localised =
         crypto_.localise(auth, key_of_password(auth, credentials.snmp_privacy_password), engine_id);
-    keys.privacy = crypto_.cipher_key(auth, credentials.snmp_privacy, localised, engine_id);
-    return keys;
+    return crypto_.cipher_key(auth, credentials.snmp_privacy, localised, engine_id);
 }
 
 Key UsmKeys::key_of_password(SnmpAuth auth, const base::Secret& password) {

@@ -34,8 +34,9 @@ class UsmKeys {
             std::size_t password_capacity = 1024);
 
     // Valid until the next call. Credentials without authentication have empty keys.
+    // Before a stranger's signature is checked, leave the key for privacy out: it may cost much.
     const LocalKeys& find(const std::shared_ptr<const model::Credentials>& credentials,
-                          Bytes engine_id);
+                          Bytes engine_id, bool with_privacy = true);
 
     // How often a mebibyte was hashed: bounded by passwords, not by polls.
     std::uint64_t derivations() const { return derivations_; }
@@ -55,7 +56,10 @@ class UsmKeys {
     };
 
     std::uint64_t hash_of(const model::Credentials* identity, Bytes engine_id) const;
-    LocalKeys derive(const model::Credentials& credentials, Bytes engine_id);
+    Key auth_key(const model::Credentials& credentials, Bytes engine_id);
+    Key privacy_key(const model::Credentials& credentials, Bytes engine_id);
+    std::uint32_t place_for(const std::shared_ptr<const model::Credentials>& credentials,
+                            Bytes engine_id);
     Key key_of_password(model::SnmpAuth auth, const base::Secret& password);
 
     UsmCrypto& crypto_;
