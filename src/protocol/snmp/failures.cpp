@@ -45,12 +45,13 @@ PollFailure check_user(const model::Credentials* user) {
         return wrong_user("snmp.privacy_without_auth",
                           "privacy needs authentication too; give the credentials both");
     }
-    if ((has_auth && user->snmp_auth_password.reveal().size() < kShortestPassword) ||
-        (has_privacy && user->snmp_privacy_password.reveal().size() < kShortestPassword)) {
+    if ((has_auth && user->snmp_auth_password.reveal().size() < model::kShortestSnmpPassword) ||
+        (has_privacy &&
+         user->snmp_privacy_password.reveal().size() < model::kShortestSnmpPassword)) {
         return wrong_user("snmp.short_password",
                           fmt::format("a password of SNMP v3 has fewer than {} characters, which "
                                       "the standard forbids",
-                                      kShortestPassword));
+                                      model::kShortestSnmpPassword));
     }
     return nothing_wrong();
 }
