@@ -96,6 +96,7 @@ void Engines::learn(const Endpoint& device, Bytes engine_id, std::uint32_t boots
     engine.id_size = static_cast<std::uint8_t>(std::min(engine_id.size(), engine.id.size()));
     std::copy_n(engine_id.begin(), engine.id_size, engine.id.begin());
     engine.clock = EngineClock(boots, time, now);
+    ++revision_;
 }
 
 void Engines::forget(const Endpoint& device) {
@@ -103,6 +104,7 @@ void Engines::forget(const Endpoint& device) {
     if (at == base::FlatIndex::kNone) return;
     index_.erase(hash_of(device, key_), [&](std::uint32_t found) { return found == at; });
     entries_[at] = {};
+    ++revision_;
 }
 
 void Engines::encode(base::ByteWriter& writer, base::BootTime now, base::WallTime wall) const {

@@ -45,6 +45,9 @@ class Engines {
                base::BootTime now);
     void forget(const Endpoint& device);
     std::size_t size() const { return index_.size(); }
+    // Grows with everything that is worth to be kept; note_change() after a clock was set.
+    std::uint64_t revision() const { return revision_; }
+    void note_change() { ++revision_; }
 
     // Version byte, count, entries; the clocks as of `wall`.
     void encode(base::ByteWriter& writer, base::BootTime now, base::WallTime wall) const;
@@ -63,6 +66,7 @@ class Engines {
     std::vector<Entry> entries_;
     std::size_t next_ = 0;  // once it is full: the next one to go
     base::FlatIndex index_;
+    std::uint64_t revision_ = 0;
 };
 
 }  // namespace pollux::protocol::snmp

@@ -86,6 +86,7 @@ class SnmpDriver final : public Driver, private TransportClient {
     const SnmpCounters& counters() const { return counters_; }
     // What was learned about engines of v3, to be kept over a restart: a small versioned blob.
     std::size_t known_engines() const { return v3_.engines().size(); }
+    std::uint64_t learned_revision() const { return v3_.engines().revision(); }
     void learned(base::ByteWriter& writer) const;
     base::Status recall(base::ByteReader& reader);
     // Requests that wait for their turn to be sent.

@@ -109,7 +109,9 @@ V3Answer V3Client::read_trusted(const V3View& message, Engine& engine, const Use
     if (!scope) return broken(scope.error());
     const Parsed<PduView> pdu = parse_pdu(scope->pdu);
     if (!pdu) return broken(pdu.error());
+    const std::uint32_t boots_before = engine.clock.boots();
     const bool in_time = engine.accept(message.boots, message.time, now);
+    if (engine.clock.boots() != boots_before) engines_.note_change();
     if (pdu->type == PduType::kReport) {
         const ReportKind report = report_kind(*pdu);
         if (report != ReportKind::kNotInTimeWindow) return told(Kind::kRefused, report);
@@ -117,6 +119,7 @@ V3Answer V3Client::read_trusted(const V3View& message, Engine& engine, const Use
         if (!in_time) {
             if (message.boots == kMaxBoots) return told(Kind::kRefused, report);
             engine.clock = EngineClock(message.boots, message.time, now);
+            engines_.note_change();
             answer.clock_went_back = true;
         }
         return answer;
