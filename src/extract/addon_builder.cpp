@@ -69,6 +69,7 @@ std::shared_ptr<AddonPlan> AddonBuilder::build() {
     Reader reader(*root_, "", out_, keys::kManifest);
     read_head(reader);
     read_parameters(reader);
+    read_credentials(reader);
     read_groups(reader);
     read_protocol(reader);
     read_metrics(reader);
@@ -161,6 +162,23 @@ void AddonBuilder::read_parameter(const document::MapEntry& entry) {
     }
     reader.finish();
     plan_->parameters.push_back(std::move(parameter));
+}
+
+// What a device is delivered with; the target's own credentials come first, field by field.
+void AddonBuilder::read_credentials(Reader& reader) {
+    const Node* node = reader.map("credentials");
+    if (node == nullptr) return;
+    Reader inner(*node, "credentials", out_, keys::kCredentials);
+    model::Credentials& credentials = plan_->credentials;
+    const auto secret = [&](std::string_view key) {
+        return base::Secret(inner.string(key).value_or(""));
+    };
+    credentials.username = inner.string("username").value_or("");
+    credentials.password = secret("password");
+    credentials.token = secret("token");
+    credentials.community = secret("community");
+    credentials.ssh_key = inner.string("ssh_key").value_or("");
+    inner.finish();
 }
 
 void AddonBuilder::read_groups(Reader& reader) {

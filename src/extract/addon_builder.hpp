@@ -35,6 +35,7 @@ class AddonBuilder {
     void read_head(Reader& reader);
     void read_parameters(Reader& reader);
     void read_parameter(const document::MapEntry& entry);
+    void read_credentials(Reader& reader);
     void read_groups(Reader& reader);
     std::uint16_t group_of(Reader& reader, const std::string& name, bool own_interval);
     void finish_groups();

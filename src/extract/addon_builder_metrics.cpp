@@ -7,6 +7,7 @@
 #include "document/scalar.hpp"
 #include "extract/addon_builder.hpp"
 #include "extract/manifest_keys.hpp"
+#include "extract/time_text.hpp"
 
 namespace pollux::extract {
 
@@ -110,6 +111,11 @@ void AddonBuilder::read_shape(Reader& reader, model::MetricDef& metric, Rule& ru
         metric.counter_bits = static_cast<std::uint8_t>(*bits);
     }
     rule.optional = reader.boolean("optional").value_or(false);
+    rule.time_format = reader.string("time_format").value_or("");
+    if (reader.has("time_format") &&
+        (metric.type != model::MetricType::kText || !is_time_format(rule.time_format))) {
+        reader.error("time_format", "fits a text, and is written like \"%Y-%m-%d %H:%M:%S\"");
+    }
     const auto rows = reader.string("rows");
     if (!rows) return;
     const auto found = std::ranges::find(plan_->row_sets, *rows, &RowSet::name);

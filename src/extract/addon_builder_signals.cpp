@@ -197,6 +197,7 @@ void AddonBuilder::read_signal_trigger(Reader& reader, SignalRule& signal) {
 }
 
 void AddonBuilder::read_signal_fields(Reader& reader, SignalRule& signal) {
+    signal.one_subject = reader.has("fingerprint_fields");
     for (const std::string& name : reader.strings("fingerprint_fields")) {
         if (const auto field = field_named(reader, "fingerprint_fields", name)) {
             signal.fingerprint.push_back(*field);

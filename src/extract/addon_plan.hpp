@@ -198,8 +198,9 @@ struct Rule {
     double offset = 0;
     model::Range valid;
     bool optional = false;
-    bool disabled = false;  // a parameter it needs is empty
-    bool as_read = false;   // a field of a message: keeps its kind
+    bool disabled = false;    // a parameter it needs is empty
+    std::string time_format;  // a text that fits it becomes a time as ISO 8601 writes it
+    bool as_read = false;     // a field of a message: keeps its kind
 };
 
 struct AddonPlan;
@@ -236,6 +237,7 @@ struct AddonPlan {
     std::vector<GroupPlan> groups;
     std::vector<RowSet> row_sets;
     std::vector<Rule> rules;
+    model::Credentials credentials;  // where a target has none of its own
     std::vector<SignalType> signal_types;
     std::vector<SignalRule> signals;
     TrapPlan trap;

@@ -133,8 +133,21 @@ class AskMaker {
     model::Ask common(base::Duration otherwise) const {
         model::Ask ask;
         ask.timeout = binding_.timeout.value_or(plan_.addon.timeout.value_or(otherwise));
-        ask.credentials = binding_.credentials;
+        ask.credentials = credentials();
         return ask;
+    }
+
+    std::shared_ptr<const model::Credentials> credentials() const {
+        const model::Credentials& usual = plan_.credentials;
+        if (usual == model::Credentials{}) return binding_.credentials;
+        auto out = std::make_shared<model::Credentials>();
+        if (binding_.credentials != nullptr) *out = *binding_.credentials;
+        if (out->username.empty()) out->username = usual.username;
+        if (out->password.empty()) out->password = usual.password;
+        if (out->token.empty()) out->token = usual.token;
+        if (out->community.empty()) out->community = usual.community;
+        if (out->ssh_key.empty()) out->ssh_key = usual.ssh_key;
+        return out;
     }
 
     std::optional<std::string> value(std::string_view name, Place place) const {

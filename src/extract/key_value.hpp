@@ -31,6 +31,10 @@ class KeyValues {
     std::optional<std::string_view> find(std::string_view key) const;
     std::size_t size() const { return entries_.size(); }
 
+    const std::vector<std::pair<std::string_view, std::string_view>>& entries() const {
+        return entries_;
+    }
+
   private:
     void sort();
 

@@ -9,10 +9,12 @@ namespace pollux::extract::keys {
 inline constexpr std::string_view kSchemaName = "pollux/1";
 
 inline constexpr std::string_view kManifest[] = {
-    "schema",   "name",     "version", "title",       "description", "category",
-    "protocol", "interval", "timeout", "groups",      "parameters",  "port",
-    "http",     "snmp",     "metrics", "conditions",  "change",      "trap",
-    "webhook",  "push",     "signals", "signal_types"};
+    "schema",   "name",     "version", "title",        "description", "category",
+    "protocol", "interval", "timeout", "groups",       "parameters",  "port",
+    "http",     "snmp",     "metrics", "conditions",   "change",      "trap",
+    "webhook",  "push",     "signals", "signal_types", "credentials"};
+inline constexpr std::string_view kCredentials[] = {"username", "password", "token", "community",
+                                                    "ssh_key"};
 inline constexpr std::string_view kParameter[] = {"type", "required", "default", "example",
                                                   "description"};
 inline constexpr std::string_view kHttp[] = {"base",  "auth",    "tls",
@@ -33,9 +35,9 @@ inline constexpr std::string_view kTable[] = {"name",     "columns", "row",     
                                               "interval", "include", "exclude", "where"};
 inline constexpr std::string_view kFilter[] = {"include", "exclude"};
 inline constexpr std::string_view kMetric[] = {
-    "name", "type",  "unit",   "help",  "rows",    "get",      "column",  "endpoint",
-    "path", "key",   "header", "fact",  "pattern", "matches",  "value",   "ratio",
-    "map",  "scale", "offset", "valid", "bits",    "optional", "internal"};
+    "name", "type",  "unit",   "help",  "rows",    "get",      "column",   "endpoint",
+    "path", "key",   "header", "fact",  "pattern", "matches",  "value",    "ratio",
+    "map",  "scale", "offset", "valid", "bits",    "optional", "internal", "time_format"};
 inline constexpr std::string_view kRatio[] = {"of", "to", "factor"};
 inline constexpr std::string_view kValid[] = {"min", "max"};
 inline constexpr std::string_view kCondition[] = {"name",  "metric",   "trigger",

@@ -5,6 +5,8 @@
 #include "extract/addon_plan.hpp"
 #include "extract/compiled_addon.hpp"
 #include "extract/inbound_values.hpp"
+#include "extract/json_text.hpp"
+#include "extract/key_value.hpp"
 #include "extract/read_http.hpp"
 #include "extract/read_snmp.hpp"
 #include "extract/reading_writer.hpp"
@@ -13,13 +15,32 @@ namespace pollux::extract {
 
 namespace {
 
+// Some senders can do both; the paths of a manifest then find the fields of a form too.
+std::string form_as_json(std::string_view body) {
+    const KeyValues form = KeyValues::parse_form(body);
+    JsonText out(body.size() * 8 + 64);
+    out.begin_object();
+    std::string_view last;
+    for (const auto& [key, value] : form.entries()) {
+        if (key == last) continue;  // the first counts
+        last = key;
+        out.key(key);
+        out.text(value);
+    }
+    out.end_object();
+    return out.take();
+}
+
 // The body of a webhook is read like an answer over HTTP, the values of a trap or a push like
 // those of SNMP gets. False: the message is not of the addon's kind.
 bool as_reply(const AddonPlan& plan, const model::InboundMessage& message, model::Reply& out) {
     if (const auto* webhook = std::get_if<model::WebhookMessage>(&message.content)) {
         model::HttpReply reply;
         reply.status = 200;
-        reply.body = webhook->body;
+        const bool form = webhook->content_type == "application/x-www-form-urlencoded" &&
+                          !plan.http.endpoints.empty() &&
+                          plan.http.endpoints[0].format == BodyFormat::kJson;
+        reply.body = form ? form_as_json(webhook->body) : webhook->body;
         reply.headers.emplace_back("source", message.source);
         reply.headers.emplace_back("webhook_path", webhook->path);
         for (const auto& [name, value] : webhook->query) {

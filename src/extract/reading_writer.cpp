@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "extract/time_text.hpp"
 #include "extract/value_math.hpp"
 
 namespace pollux::extract {
@@ -112,6 +113,9 @@ bool ReadingWriter::shape(const Rule& rule, Value& value, std::string& why) cons
         case MetricType::kText: {
             std::string text = to_text(value);
             cut(text);
+            if (!rule.time_format.empty()) {
+                if (const auto time = parse_time(text, rule.time_format)) text = iso_time(*time);
+            }
             value = std::move(text);
             return true;
         }

@@ -56,6 +56,7 @@ TEST(Schema, ListsTheKeysTheReaderTakes) {
         {"signal", keys::kSignal},
         {"text_table", keys::kTextTable},
         {"grok", keys::kGrok},
+        {"credentials", keys::kCredentials},
         {"signal_type", keys::kSignalType},
         {"trap", keys::kTrap},
         {"webhook", keys::kWebhook},

@@ -42,6 +42,7 @@ struct SignalRule {
     std::optional<model::Oid> trap;
     std::optional<model::Oid> clear_trap;
     SignalLook look;
+    bool one_subject = false;                // fingerprint_fields: [] also for rows
     std::vector<std::uint16_t> fingerprint;  // rules whose values are the subject
     std::vector<std::pair<std::string, std::uint16_t>> fields;  // shown name, rule
     std::optional<std::uint16_t> device_address;                // rules that say so

@@ -106,6 +106,7 @@ std::string SignalWriter::type_of(const SignalRule& rule, const Record& record) 
 }
 
 std::string SignalWriter::subject_of(const SignalRule& rule, const Record& record) const {
+    if (rule.fingerprint.empty() && rule.one_subject) return {};
     if (rule.fingerprint.empty()) return tidy(std::string(record.row), kMaxSubject, true);
     std::string out;
     for (const std::uint16_t field : rule.fingerprint) {
@@ -184,6 +185,10 @@ Signal SignalWriter::dressed(const std::string& type, const SignalRule* rule,
     }
     if (const auto message = pick(&SignalLook::message)) {
         out.message = tidy(fill(*message, out, rule, record), kMaxMessage, false);
+    }
+    // What the answer says comes first; where it says nothing, what the type says.
+    if (out.message.empty() && known != nullptr && known->look.message) {
+        out.message = tidy(fill(*known->look.message, out, rule, record), kMaxMessage, false);
     }
     static const Template kDefault = Template::compile(" on {host}");
     const auto title = pick(&SignalLook::title);
