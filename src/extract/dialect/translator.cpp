@@ -140,7 +140,7 @@ Node Translator::run() {
 }
 
 void Translator::head() {
-    method_ = text("method");
+    method_ = text_of(root_, "method");
     const auto method = std::ranges::find(kMethods, method_);
     const Node* node = root_.find("method");
     if (method == std::end(kMethods)) {
@@ -166,23 +166,24 @@ void Translator::head() {
         const Node* value = root_.find(key);
         return value == nullptr ? root_.mark() : value->mark();
     };
-    std::string id = text("id", text("name"));
+    std::string id = text_of(root_, "id", text_of(root_, "name"));
     std::string name;
     for (const char c : id) name.push_back(is_word(c) || c == '-' ? lower(c) : '_');
     if (name != id) {
         out_.warning(place("id"), "id", fmt::format("{} becomes {}", quoted(id), name));
     }
-    std::string version = text("version", "1.0.0");
+    std::string version = text_of(root_, "version", "1.0.0");
     const auto dots = std::ranges::count(version, '.');
     for (auto i = dots; i < 2; ++i) version += ".0";
-    addon_category_ = text("category", "unknown");
+    addon_category_ = text_of(root_, "category", "unknown");
     std::ranges::transform(addon_category_, addon_category_.begin(), lower);
     std::ranges::replace(addon_category_, ' ', '_');
     tree_.set("schema", Node::text("pollux/1"));
     tree_.set("name", marked(Node::text(name), place("id")));
     tree_.set("version", marked(Node::text(version), place("version")));
-    tree_.set("title", marked(Node::text(text("name", name)), place("name")));
-    if (!text("description").empty()) tree_.set("description", Node::text(text("description")));
+    tree_.set("title", marked(Node::text(text_of(root_, "name", name)), place("name")));
+    const std::string about = text_of(root_, "description");
+    if (!about.empty()) tree_.set("description", Node::text(about));
     tree_.set("category", marked(Node::text(addon_category_), place("category")));
     tree_.set("protocol",
               Node::text(std::string(
