@@ -69,20 +69,13 @@ std::shared_ptr<AddonPlan> AddonBuilder::build() {
     Reader reader(*root_, "", out_, keys::kManifest);
     read_head(reader);
     read_parameters(reader);
+    read_credentials(reader);
     read_groups(reader);
-    const bool http = plan_->addon.protocol == model::ProtocolKind::kHttp;
-    if (reader.has(http ? "snmp" : "http")) {
-        reader.error(http ? "snmp" : "http",
-                     fmt::format("does not fit protocol: {}", http ? "http" : "snmp"));
-    }
-    if (http) {
-        read_http(reader);
-    } else {
-        read_snmp(reader);
-    }
+    read_protocol(reader);
     read_metrics(reader);
     read_conditions(reader);
     read_change(reader);
+    read_signals(reader);
     finish_groups();
     reader.finish();
     out_.sort();
@@ -117,10 +110,13 @@ void AddonBuilder::read_head(Reader& reader) {
     }
     addon.protocol =
         reader
-            .choice<model::ProtocolKind>(
-                "protocol",
-                {{"http", model::ProtocolKind::kHttp}, {"snmp", model::ProtocolKind::kSnmp}},
-                Need::kRequired)
+            .choice<model::ProtocolKind>("protocol",
+                                         {{"http", model::ProtocolKind::kHttp},
+                                          {"snmp", model::ProtocolKind::kSnmp},
+                                          {"trap", model::ProtocolKind::kTrap},
+                                          {"webhook", model::ProtocolKind::kWebhook},
+                                          {"push", model::ProtocolKind::kPush}},
+                                         Need::kRequired)
             .value_or(reader.has("snmp") ? model::ProtocolKind::kSnmp : model::ProtocolKind::kHttp);
     addon.interval = reader.duration("interval", kShortestInterval, kLongestInterval);
     addon.timeout = reader.duration("timeout", 10ms, 10min);
@@ -166,6 +162,23 @@ void AddonBuilder::read_parameter(const document::MapEntry& entry) {
     }
     reader.finish();
     plan_->parameters.push_back(std::move(parameter));
+}
+
+// What a device is delivered with; the target's own credentials come first, field by field.
+void AddonBuilder::read_credentials(Reader& reader) {
+    const Node* node = reader.map("credentials");
+    if (node == nullptr) return;
+    Reader inner(*node, "credentials", out_, keys::kCredentials);
+    model::Credentials& credentials = plan_->credentials;
+    const auto secret = [&](std::string_view key) {
+        return base::Secret(inner.string(key).value_or(""));
+    };
+    credentials.username = inner.string("username").value_or("");
+    credentials.password = secret("password");
+    credentials.token = secret("token");
+    credentials.community = secret("community");
+    credentials.ssh_key = inner.string("ssh_key").value_or("");
+    inner.finish();
 }
 
 void AddonBuilder::read_groups(Reader& reader) {
@@ -243,6 +256,7 @@ void AddonBuilder::finish_groups() {
     for (std::size_t i = 0; i < plan.row_sets.size(); ++i) {
         plan.groups[plan.row_sets[i].group].row_sets.push_back(static_cast<std::uint16_t>(i));
     }
+    for (const SignalRule& signal : plan.signals) plan.groups[signal.group].keeps_values = true;
     // Counters need to know about reboots: the group asks for the time since then, too.
     const model::Oid uptime{{1, 3, 6, 1, 2, 1, 1, 3, 0}};
     for (std::size_t i = 0; i < plan.groups.size(); ++i) {
@@ -258,6 +272,7 @@ void AddonBuilder::finish_groups() {
     }
     for (std::size_t i = 0; i < plan.groups.size(); ++i) {
         const GroupPlan& group = plan.groups[i];
+        if (model::is_inbound(plan.addon.protocol)) break;  // nothing is asked
         if (!group.endpoints.empty() || !group.gets.empty() || !group.walks.empty()) continue;
         out_.error(root_->mark(), i == 0 ? "" : "groups." + plan.addon.groups[i].name,
                    i == 0 ? "nothing is asked at the addon's own interval; leave one endpoint, get "

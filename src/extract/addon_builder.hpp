@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,7 @@ class AddonBuilder {
     void read_head(Reader& reader);
     void read_parameters(Reader& reader);
     void read_parameter(const document::MapEntry& entry);
+    void read_credentials(Reader& reader);
     void read_groups(Reader& reader);
     std::uint16_t group_of(Reader& reader, const std::string& name, bool own_interval);
     void finish_groups();
@@ -84,6 +86,38 @@ class AddonBuilder {
     void read_change(Reader& reader);
     std::optional<std::uint16_t> metric_named(Reader& reader, std::string_view key);
 
+    // addon_builder_formats.cpp
+    BodyFormat read_body_format(Reader& reader);
+    void read_format_parts(Reader& reader, EndpointPlan& endpoint);
+    void read_text_table(Reader& reader, EndpointPlan& endpoint);
+    void read_grok(Reader& reader, EndpointPlan& endpoint);
+    void read_fallback(Reader& reader, EndpointPlan& endpoint);
+    // A path into the answers of an endpoint; with `leaf` it ends at a value, else at rows.
+    base::Result<JsonPath> compile_path(std::uint16_t endpoint, const std::string& text, bool leaf);
+
+    // addon_builder_inbound.cpp
+    void read_protocol(Reader& reader);
+    void read_trap(Reader& reader);
+    void read_webhook(Reader& reader);
+    void read_push(Reader& reader);
+    void add_message_value(const std::string& name, const model::Oid& oid);
+    void add_message_field(const document::MapEntry& entry, const std::string& path);
+
+    // addon_builder_signals.cpp
+    void read_signals(Reader& reader);
+    void read_signal_type(const document::MapEntry& entry, std::string path);
+    void read_signal(const Node& node, std::string path);
+    SignalLook read_look(Reader& reader);
+    void read_endpoint_signals(Reader& reader, EndpointPlan& endpoint);
+    void read_signal_trigger(Reader& reader, SignalRule& signal);
+    void read_signal_fields(Reader& reader, SignalRule& signal);
+    void place_signal(Reader& reader, SignalRule& signal);
+    std::optional<Expression> read_signal_expression(Reader& reader, std::string_view key,
+                                                     SignalRule& signal);
+    std::optional<std::uint16_t> field_named(Reader& reader, std::string_view key,
+                                             const std::string& name);
+    void use_rule(SignalRule& signal, std::uint16_t rule);
+
     // The text with the parameters filled in that it names; nullopt: one of them is empty, so that
     // what depends on it is left out.
     std::optional<std::string> substituted(const std::string& text, bool& disabled);
@@ -100,9 +134,17 @@ class AddonBuilder {
     std::map<std::string, std::uint16_t, std::less<>> groups_;
     std::map<std::string, std::uint16_t, std::less<>> rules_;
     std::set<std::string, std::less<>> condition_names_;
+    std::set<std::string, std::less<>> signal_names_;
+    std::vector<std::uint16_t> used_;  // rules that the signal at hand reads
 };
 
 // [a-z][a-z0-9_]{0,63}: names of metrics, endpoints, rows and so on.
 bool is_identifier(std::string_view text);
+
+// 200, 200-299
+std::optional<std::pair<int, int>> parse_status_range(std::string_view text);
+
+// Words for the severity of a signal or a condition.
+std::span<const std::string_view> severities();
 
 }  // namespace pollux::extract

@@ -30,16 +30,6 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     return *number * unit;
 }
 
-// 200, 200-299
-std::optional<std::pair<int, int>> parse_status_range(std::string_view text) {
-    const std::size_t dash = text.find('-');
-    const auto low = document::parse_integer(text.substr(0, dash));
-    const auto high =
-        dash == std::string_view::npos ? low : document::parse_integer(text.substr(dash + 1));
-    if (!low || !high || *low < 100 || *high > 599 || *low > *high) return std::nullopt;
-    return std::pair(static_cast<int>(*low), static_cast<int>(*high));
-}
-
 bool is_header_name(std::string_view text) {
     return !text.empty() && text.size() <= 128 && std::ranges::all_of(text, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -48,6 +38,15 @@ bool is_header_name(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<std::pair<int, int>> parse_status_range(std::string_view text) {
+    const std::size_t dash = text.find('-');
+    const auto low = document::parse_integer(text.substr(0, dash));
+    const auto high =
+        dash == std::string_view::npos ? low : document::parse_integer(text.substr(dash + 1));
+    if (!low || !high || *low < 100 || *high > 599 || *low > *high) return std::nullopt;
+    return std::pair(static_cast<int>(*low), static_cast<int>(*high));
+}
 
 Template AddonBuilder::url_template(Reader& reader, std::string_view key, const std::string& text) {
     Template compiled = Template::compile(text);
@@ -161,26 +160,24 @@ void AddonBuilder::read_endpoint(const Node& node, std::string path) {
     endpoint.group = group_of(reader, endpoint.name, true);
     read_request(reader, endpoint);
     read_expect(reader, endpoint);
-    endpoint.format = reader
-                          .choice<BodyFormat>("format", {{"json", BodyFormat::kJson},
-                                                         {"text", BodyFormat::kText},
-                                                         {"key_value", BodyFormat::kKeyValue},
-                                                         {"none", BodyFormat::kNone}})
-                          .value_or(BodyFormat::kJson);
+    endpoint.format = read_body_format(reader);
     endpoint.separator = reader.string("separator").value_or("=");
     if (endpoint.separator.empty()) reader.error("separator", "is empty; write it like \"=\"");
     if (reader.has("separator") && endpoint.format != BodyFormat::kKeyValue) {
         reader.error("separator", "only fits format: key_value");
     }
     endpoint.optional = reader.boolean("optional").value_or(false);
+    read_format_parts(reader, endpoint);
+    read_fallback(reader, endpoint);
+    read_endpoint_signals(reader, endpoint);
     const auto index = static_cast<std::uint16_t>(http.endpoints.size());
     if (plan_->groups.size() <= endpoint.group) plan_->groups.resize(endpoint.group + 1U);
     GroupPlan& group = plan_->groups[endpoint.group];
     endpoint.ask = static_cast<std::uint16_t>(group.endpoints.size());
     group.endpoints.push_back(index);
     const Node* rows = reader.map("rows");
-    if (rows != nullptr && endpoint.format != BodyFormat::kJson) {
-        reader.error("rows", "only fits format: json");
+    if (rows != nullptr && !is_tree(endpoint.format)) {
+        reader.error("rows", "only fits format: json, xml, table or grok");
     }
     const std::string rows_path = reader.path_of("rows");
     reader.finish();
@@ -249,11 +246,11 @@ void AddonBuilder::read_json_rows(const document::MapEntry& entry, std::string p
     }
     Reader reader(entry.value, std::move(path), out_, keys::kJsonRows);
     bool disabled = false;
-    const auto compile = [&](std::string_view key, const std::string& text) {
+    const auto compile = [&](std::string_view key, const std::string& text, bool leaf) {
         std::optional<JsonPath> out;
         const auto filled = substituted(text, disabled);
         if (!filled) return out;
-        auto compiled = JsonPath::compile(*filled);
+        auto compiled = compile_path(endpoint, *filled, leaf);
         if (!compiled) {
             reader.error(key, compiled.error().message);
         } else {
@@ -262,13 +259,13 @@ void AddonBuilder::read_json_rows(const document::MapEntry& entry, std::string p
         return out;
     };
     if (const auto from = reader.string("from", Need::kRequired)) {
-        rows.from = compile("from", *from);
+        rows.from = compile("from", *from, false);
     }
     if (const auto name = reader.string("name")) {
         rows.naming = *name == "key"     ? RowNaming::kKey
                       : *name == "index" ? RowNaming::kIndex
                                          : RowNaming::kField;
-        if (rows.naming == RowNaming::kField) rows.name_path = compile("name", *name);
+        if (rows.naming == RowNaming::kField) rows.name_path = compile("name", *name, true);
     }
     rows.names = read_filter(reader);
     read_where(reader, rows);

@@ -7,6 +7,7 @@
 #include "document/scalar.hpp"
 #include "extract/addon_builder.hpp"
 #include "extract/manifest_keys.hpp"
+#include "extract/time_text.hpp"
 
 namespace pollux::extract {
 
@@ -45,7 +46,9 @@ model::Value key_value(const std::string& key) {
 }  // namespace
 
 void AddonBuilder::read_metrics(Reader& reader) {
-    reader.any("metrics", Need::kRequired);
+    // What only makes signals need not measure anything.
+    const bool signals = reader.has("signals") || model::is_inbound(plan_->addon.protocol);
+    reader.any("metrics", signals ? Need::kOptional : Need::kRequired);
     each(reader, "metrics", kMaxMetrics,
          [this](const Node& item, std::string path) { read_metric(item, std::move(path)); });
 }
@@ -108,6 +111,11 @@ void AddonBuilder::read_shape(Reader& reader, model::MetricDef& metric, Rule& ru
         metric.counter_bits = static_cast<std::uint8_t>(*bits);
     }
     rule.optional = reader.boolean("optional").value_or(false);
+    rule.time_format = reader.string("time_format").value_or("");
+    if (reader.has("time_format") &&
+        (metric.type != model::MetricType::kText || !is_time_format(rule.time_format))) {
+        reader.error("time_format", "fits a text, and is written like \"%Y-%m-%d %H:%M:%S\"");
+    }
     const auto rows = reader.string("rows");
     if (!rows) return;
     const auto found = std::ranges::find(plan_->row_sets, *rows, &RowSet::name);
@@ -125,7 +133,8 @@ void AddonBuilder::read_shape(Reader& reader, model::MetricDef& metric, Rule& ru
 }
 
 void AddonBuilder::read_source(Reader& reader, Rule& rule) {
-    const bool http = plan_->addon.protocol == model::ProtocolKind::kHttp;
+    const bool http = plan_->addon.protocol == model::ProtocolKind::kHttp ||
+                      plan_->addon.protocol == model::ProtocolKind::kWebhook;
     for (const std::string_view key : {"endpoint", "path", "key", "header", "fact"}) {
         if (!http && reader.has(key)) reader.error(key, "only fits protocol: http");
     }
@@ -187,8 +196,8 @@ void AddonBuilder::read_http_source(Reader& reader, Rule& rule) {
         rule.source = kind;
         return substituted(*text, rule.disabled);
     };
-    if (const auto path = text_of("path", SourceKind::kJson)) {
-        auto compiled = JsonPath::compile(*path);
+    if (const auto path = text_of("path", SourceKind::kJson); path && !endpoints.empty()) {
+        auto compiled = compile_path(rule.endpoint, *path, true);
         if (!compiled) {
             reader.error("path", compiled.error().message);
         } else {
@@ -215,10 +224,13 @@ void AddonBuilder::read_http_source(Reader& reader, Rule& rule) {
     }
     const EndpointPlan& endpoint = endpoints[rule.endpoint];
     rule.group = endpoint.group;
-    if (rule.source == SourceKind::kJson && endpoint.format != BodyFormat::kJson) {
-        reader.error("path", fmt::format("needs format: json at the endpoint {}", endpoint.name));
+    if (rule.source == SourceKind::kJson && !is_tree(endpoint.format)) {
+        reader.error("path",
+                     fmt::format("needs format: json, xml, table or grok at the endpoint {}",
+                                 endpoint.name));
     }
-    if (rule.source == SourceKind::kKey && endpoint.format != BodyFormat::kKeyValue) {
+    if (rule.source == SourceKind::kKey && endpoint.format != BodyFormat::kKeyValue &&
+        endpoint.format != BodyFormat::kForm) {
         reader.error("key",
                      fmt::format("needs format: key_value at the endpoint {}", endpoint.name));
     }

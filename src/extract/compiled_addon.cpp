@@ -12,6 +12,7 @@
 #include "document/scalar.hpp"
 #include "extract/addon_builder.hpp"
 #include "extract/addon_plan.hpp"
+#include "extract/dialect/dialect.hpp"
 #include "extract/value_math.hpp"
 
 namespace pollux::extract {
@@ -112,6 +113,10 @@ CompileResult compile(std::string_view text, std::string file) {
     CompileResult result;
     document::Parsed parsed = document::parse(text, file, result.diagnostics);
     if (!parsed.ok) return result;
+    if (is_imported(parsed.root)) {
+        document::Node translated = translate(parsed.root, result.diagnostics);
+        parsed.root = std::move(translated);
+    }
     auto root = std::make_shared<const document::Node>(std::move(parsed.root));
     AddonBuilder builder(std::move(root), std::move(file), nullptr, result.diagnostics);
     auto plan = builder.build();

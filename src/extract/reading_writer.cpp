@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "extract/time_text.hpp"
 #include "extract/value_math.hpp"
 
 namespace pollux::extract {
@@ -97,6 +98,10 @@ bool ReadingWriter::shape(const Rule& rule, Value& value, std::string& why) cons
     if (rule.has_map) {
         if (const Value* mapped = rule.map.find(value)) value = *mapped;
     }
+    if (rule.as_read) {
+        if (auto* text = std::get_if<std::string>(&value)) cut(*text);
+        return true;
+    }
     switch (rule.type) {
         case MetricType::kGauge:
         case MetricType::kCounter:
@@ -108,6 +113,9 @@ bool ReadingWriter::shape(const Rule& rule, Value& value, std::string& why) cons
         case MetricType::kText: {
             std::string text = to_text(value);
             cut(text);
+            if (!rule.time_format.empty()) {
+                if (const auto time = parse_time(text, rule.time_format)) text = iso_time(*time);
+            }
             value = std::move(text);
             return true;
         }
