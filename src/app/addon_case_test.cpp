@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "app/addon_files.hpp"
-#include "extract/shipped_addons.hpp"
 #include "app/case_reply.hpp"
 #include "extract/shipped_addons.hpp"
 
