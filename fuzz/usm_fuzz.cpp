@@ -32,7 +32,9 @@ std::shared_ptr<const model::Credentials> make_user(model::SnmpAuth auth,
 // Both sides of one user, kept: keys are costly.
 struct Sides {
     explicit Sides(std::shared_ptr<const model::Credentials> who)
-        : user(std::move(who)), client({.k0 = 1, .k1 = 2}, 3, 16), server({.k0 = 1, .k1 = 2}, 3, 16) {
+        : user(std::move(who)),
+          client({.k0 = 1, .k1 = 2}, 3, 16),
+          server({.k0 = 1, .k1 = 2}, 3, 16) {
         server.set_users({{.credentials = user, .engine_id = {}}});
     }
     std::shared_ptr<const model::Credentials> user;
@@ -41,11 +43,10 @@ struct Sides {
 };
 
 Sides& sides(std::size_t which) {
-    static Sides all[] = {
-        Sides(make_user(model::SnmpAuth::kNone, model::SnmpPrivacy::kNone)),
-        Sides(make_user(model::SnmpAuth::kMd5, model::SnmpPrivacy::kDes)),
-        Sides(make_user(model::SnmpAuth::kSha256, model::SnmpPrivacy::kAes128)),
-        Sides(make_user(model::SnmpAuth::kSha512, model::SnmpPrivacy::kNone))};
+    static Sides all[] = {Sides(make_user(model::SnmpAuth::kNone, model::SnmpPrivacy::kNone)),
+                          Sides(make_user(model::SnmpAuth::kMd5, model::SnmpPrivacy::kDes)),
+                          Sides(make_user(model::SnmpAuth::kSha256, model::SnmpPrivacy::kAes128)),
+                          Sides(make_user(model::SnmpAuth::kSha512, model::SnmpPrivacy::kNone))};
     return all[which % 4];
 }
 
