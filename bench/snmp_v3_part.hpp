@@ -14,12 +14,20 @@ constexpr std::size_t kSealedWindow = 200;
 // The roles `v3-sealed PORT SECONDS` and `v3-open PORT SECONDS`, the second one by v2c.
 inline int run_v3_client(std::string_view role, std::uint16_t port, double seconds) {
     stay_on_core(0);
-    DriverLoad load{.devices = kSealedDevices, .window = kSealedWindow};
-    if (role == "v3-sealed") {
-        load.version = model::SnmpVersion::kV3;
-        load.credentials = lab::SnmpAgent::snmp_user();
+    const bool sealed = role == "v3-sealed";
+    const lab::FleetOptions same;
+    const lab::Fleet fleet(kSealedDevices, 0, same.seed, lab::find_profile(same.profile).value());
+    const auto user = lab::SnmpAgent::snmp_user();
+    std::vector<std::shared_ptr<const model::Ask>> asks;
+    for (const lab::Device& device : fleet.snmp()) {
+        auto community = std::make_shared<model::Credentials>();
+        community->community = base::Secret(std::string(device.community()));
+        asks.push_back(five_values(
+            lab::address_text(device.address()), port,
+            sealed ? model::SnmpVersion::kV3 : model::SnmpVersion::kV2c,
+            sealed ? user : std::shared_ptr<const model::Credentials>(std::move(community))));
     }
-    DriverClient client(port, load);
+    DriverClient client(std::move(asks), kSealedWindow);
     client.warm_up();
     const auto refusals = [&] {
         using protocol::snmp::ReportKind;
@@ -35,9 +43,6 @@ inline void measure_v3(ResultTable& table, double seconds, int rounds) {
     constexpr double kGoal = 8000;
     const TempDir folder;
     const auto fleet = lab::FleetServer::start({.snmp = kSealedDevices, .http = 0}).value();
-    for (std::uint32_t i = 0; i < kSealedDevices; ++i) {
-        POLLUX_CHECK(fleet->fleet().snmp()[i].address() == device_address(i));
-    }
     std::map<std::string, Slices> per_core;
     std::vector<double> sealed;
     std::vector<double> open;
@@ -49,6 +54,8 @@ inline void measure_v3(ResultTable& table, double seconds, int rounds) {
             const double rate = 1e6 / figures.at("cpu_us");
             per_core[role].add(rate);
             (role == std::string_view("v3-open") ? open : sealed).push_back(rate);
+            table.require(figures.at("wrong") * 1000 <= figures.at("rate"),
+                          fmt::format("{}: {} wrong or lost answers", role, figures.at("wrong")));
             table.require(figures.at("time_windows") == 0,
                           fmt::format("{}: {} polls outside of the time window after the first",
                                       role, figures.at("time_windows")));
