@@ -23,30 +23,53 @@ inline void print_client(std::uint64_t polls, std::uint64_t wrong, double second
                cpu / static_cast<double>(polls) * 1e6, wrong);
 }
 
+// The five values of one device.
+inline std::shared_ptr<const model::Ask> five_values(
+    std::string host, std::uint16_t port, model::SnmpVersion version,
+    std::shared_ptr<const model::Credentials> credentials) {
+    auto ask = std::make_shared<model::Ask>();
+    ask->host = std::move(host);
+    ask->port = port;
+    ask->timeout = std::chrono::seconds(2);
+    ask->resends = 1;
+    ask->credentials = std::move(credentials);
+    model::SnmpAsk request;
+    request.version = version;
+    for (const char* name : kSnmpNames) request.gets.push_back(*model::parse_oid(name));
+    ask->request = std::move(request);
+    return ask;
+}
+
+inline std::vector<std::shared_ptr<const model::Ask>> public_asks(std::uint16_t port) {
+    const auto credentials = std::make_shared<model::Credentials>();
+    credentials->community = base::Secret("public");
+    std::vector<std::shared_ptr<const model::Ask>> asks;
+    for (std::uint32_t i = 0; i < kSnmpDevices; ++i) {
+        asks.push_back(five_values(device_text(i), port, model::SnmpVersion::kV2c, credentials));
+    }
+    return asks;
+}
+
 // The role `snmp-driver PORT SECONDS`.
 class DriverClient {
   public:
-    explicit DriverClient(std::uint16_t port)
+    DriverClient(std::vector<std::shared_ptr<const model::Ask>> asks, std::size_t window)
         : loop_(net::EventLoop::create().value()),
-          driver_(protocol::snmp::SnmpDriver::create(*loop_, {}).value()) {
-        const auto credentials = std::make_shared<model::Credentials>();
-        credentials->community = base::Secret("public");
-        for (std::uint32_t i = 0; i < kSnmpDevices; ++i) {
-            auto ask = std::make_shared<model::Ask>();
-            ask->host = device_text(i);
-            ask->port = port;
-            ask->timeout = std::chrono::seconds(2);
-            ask->resends = 1;
-            ask->credentials = credentials;
-            model::SnmpAsk request;
-            for (const char* name : kSnmpNames) request.gets.push_back(*model::parse_oid(name));
-            ask->request = std::move(request);
-            asks_.push_back(std::move(ask));
-        }
+          driver_(protocol::snmp::SnmpDriver::create(*loop_, {}).value()),
+          asks_(std::move(asks)),
+          window_(window) {}
+
+    // Asks until every device was asked once.
+    void warm_up() {
+        for (std::size_t i = 0; i < window_; ++i) start_next();
+        while (done_ + wrong_ < asks_.size()) loop_->run_once(std::chrono::milliseconds(100));
+        done_ = wrong_ = 0;
+        is_warm_ = true;
     }
+    const protocol::snmp::SnmpCounters& counters() const { return driver_->counters(); }
 
     void run(double seconds) {
-        for (std::size_t i = 0; i < kSnmpWindow; ++i) start_next();
+        for (std::size_t i = 0; i < window_ && !is_warm_; ++i) start_next();
         const double begin = wall_seconds();
         const double cpu = own_cpu_seconds();
         while (wall_seconds() < begin + seconds) loop_->run_once(std::chrono::milliseconds(100));
@@ -72,6 +95,8 @@ class DriverClient {
     std::unique_ptr<net::EventLoop> loop_;
     std::unique_ptr<protocol::snmp::SnmpDriver> driver_;
     std::vector<std::shared_ptr<const model::Ask>> asks_;
+    std::size_t window_;
+    bool is_warm_ = false;
     std::uint64_t started_ = 0;
     std::uint64_t done_ = 0;
     std::uint64_t wrong_ = 0;
@@ -193,7 +218,7 @@ class RawClient {
 inline int run_snmp_client(std::string_view role, std::uint16_t port, double seconds) {
     stay_on_core(0);
     if (role == "snmp-driver") {
-        DriverClient(port).run(seconds);
+        DriverClient(public_asks(port), kSnmpWindow).run(seconds);
     } else if (role == "snmp-raw") {
         RawClient(port).run(seconds);
     } else {

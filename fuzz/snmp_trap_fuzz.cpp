@@ -26,8 +26,9 @@ TrapSecurity& security() {
     static TrapSecurity made({.id = "fuzz-engine", .boots = 3, .started = kNow}, {.k0 = 1, .k1 = 2},
                              5, {.max_engines = 64});
     static const bool filled = [] {
-        made.set_users({{.credentials = make_user("trapper", model::SnmpAuth::kNone)},
-                        {.credentials = make_user("signer", model::SnmpAuth::kSha256)}});
+        made.set_users(
+            {{.credentials = make_user("trapper", model::SnmpAuth::kNone), .engine_id = {}},
+             {.credentials = make_user("signer", model::SnmpAuth::kSha256), .engine_id = {}}});
         return true;
     }();
     POLLUX_CHECK(filled);

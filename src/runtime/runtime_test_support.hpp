@@ -262,9 +262,13 @@ class ShardStage {
         explicit Stand(std::unique_ptr<ManualDriver> driver) : driver_(std::move(driver)) {}
         protocol::Driver& of(const model::Ask&) override { return *driver_; }
         void set_egress(std::shared_ptr<const net::EgressPolicy>) override {}
+        // Gives back what it was told, once.
+        std::string learned() override { return std::exchange(learned_, {}); }
+        void recall(std::string_view learned) override { learned_ = learned; }
 
       private:
         std::unique_ptr<ManualDriver> driver_;
+        std::string learned_;
     };
 
     std::unique_ptr<Drivers> make(net::EventLoop& loop) {

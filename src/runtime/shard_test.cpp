@@ -49,6 +49,17 @@ TEST(Shard, AsksEverythingInOrderAndReportsOnce) {
     EXPECT_EQ(http.bytes_out, 20U);
 }
 
+TEST(Shard, KeepsWhatItsDriversLearned) {
+    ShardStage stage;
+    EXPECT_THAT(stage.memories(), IsEmpty());
+    stage.shard().recall({{std::string(kDriverMemory), "engines"}});
+    const auto kept = stage.memories();
+    ASSERT_EQ(kept.size(), 1U);
+    EXPECT_EQ(kept[0].first, kDriverMemory);
+    EXPECT_EQ(kept[0].second, "engines");
+    EXPECT_THAT(stage.memories(), IsEmpty()) << "nothing new";
+}
+
 TEST(Shard, ManyOrdersAreReportedOnceEach) {
     ShardStage stage;
     constexpr std::uint32_t kOrders = 50;

@@ -35,7 +35,7 @@ V3Responder::V3Responder(base::SipKey key, std::uint64_t salt_start, std::size_t
 void V3Responder::set_users(std::vector<UsmUser> users) {
     users_ = std::move(users);
     std::erase_if(users_, [](const UsmUser& user) { return user.credentials == nullptr; });
-    std::ranges::stable_sort(users_, [](const UsmUser& a, const UsmUser& b) {
+    std::ranges::sort(users_, [](const UsmUser& a, const UsmUser& b) {
         if (a.credentials->username != b.credentials->username) {
             return a.credentials->username < b.credentials->username;
         }
