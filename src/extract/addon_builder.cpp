@@ -70,15 +70,17 @@ std::shared_ptr<AddonPlan> AddonBuilder::build() {
     read_head(reader);
     read_parameters(reader);
     read_groups(reader);
-    const bool http = plan_->addon.protocol == model::ProtocolKind::kHttp;
-    if (reader.has(http ? "snmp" : "http")) {
-        reader.error(http ? "snmp" : "http",
-                     fmt::format("does not fit protocol: {}", http ? "http" : "snmp"));
+    const std::string_view section = model::to_string(plan_->addon.protocol);
+    for (const std::string_view other : keys::kSections) {
+        if (other == section || !reader.has(other)) continue;
+        reader.error(other, fmt::format("does not fit protocol: {}", section));
     }
-    if (http) {
+    if (plan_->addon.protocol == model::ProtocolKind::kHttp) {
         read_http(reader);
-    } else {
+    } else if (plan_->addon.protocol == model::ProtocolKind::kSnmp) {
         read_snmp(reader);
+    } else {
+        read_check(reader);
     }
     read_metrics(reader);
     read_conditions(reader);
@@ -117,10 +119,16 @@ void AddonBuilder::read_head(Reader& reader) {
     }
     addon.protocol =
         reader
-            .choice<model::ProtocolKind>(
-                "protocol",
-                {{"http", model::ProtocolKind::kHttp}, {"snmp", model::ProtocolKind::kSnmp}},
-                Need::kRequired)
+            .choice<model::ProtocolKind>("protocol",
+                                         {{"http", model::ProtocolKind::kHttp},
+                                          {"snmp", model::ProtocolKind::kSnmp},
+                                          {"ssh", model::ProtocolKind::kSsh},
+                                          {"exec", model::ProtocolKind::kExec},
+                                          {"tcp", model::ProtocolKind::kTcp},
+                                          {"tls", model::ProtocolKind::kTls},
+                                          {"icmp", model::ProtocolKind::kIcmp},
+                                          {"dns", model::ProtocolKind::kDns}},
+                                         Need::kRequired)
             .value_or(reader.has("snmp") ? model::ProtocolKind::kSnmp : model::ProtocolKind::kHttp);
     addon.interval = reader.duration("interval", kShortestInterval, kLongestInterval);
     addon.timeout = reader.duration("timeout", 10ms, 10min);

@@ -43,11 +43,30 @@ class AddonBuilder {
     void read_auth(Reader& http);
     void read_tls(Reader& http);
     void read_endpoint(const Node& node, std::string path);
+    void read_name_and_group(Reader& reader, EndpointPlan& endpoint);
+    void read_format(Reader& reader, EndpointPlan& endpoint);
+    void add_endpoint(Reader& reader, EndpointPlan endpoint);
     void read_request(Reader& reader, EndpointPlan& endpoint);
     void read_expect(Reader& reader, EndpointPlan& endpoint);
     void read_json_rows(const document::MapEntry& entry, std::string path, std::uint16_t endpoint);
     std::vector<std::pair<std::string, Template>> read_headers(Reader& reader);
     Template url_template(Reader& reader, std::string_view key, const std::string& text);
+
+    // addon_builder_checks.cpp: commands, queries and checks of the other protocols
+    void read_check(Reader& reader);
+    void read_commands(Reader& reader, std::string_view section);
+    void read_command(const Node& node, std::string path);
+    void read_arguments(Reader& reader, ExecRequestPlan& request);
+    void read_environment(Reader& reader, ExecRequestPlan& request);
+    std::vector<std::pair<int, int>> read_exit_codes(Reader& reader,
+                                                     std::vector<std::pair<int, int>> usual);
+    std::uint64_t read_size(Reader& reader, std::string_view key, std::uint64_t usual);
+    void read_queries(Reader& reader);
+    void read_query(const Node& node, std::string path);
+    void read_single(Reader& reader, std::string_view section);
+    RequestPlan read_tcp(Reader& reader);
+    RequestPlan read_tls_check(Reader& reader);
+    RequestPlan read_icmp(Reader& reader);
 
     // addon_builder_snmp.cpp
     void read_snmp(Reader& reader);

@@ -125,17 +125,20 @@ void AddonBuilder::read_shape(Reader& reader, model::MetricDef& metric, Rule& ru
 }
 
 void AddonBuilder::read_source(Reader& reader, Rule& rule) {
-    const bool http = plan_->addon.protocol == model::ProtocolKind::kHttp;
+    const bool snmp = plan_->addon.protocol == model::ProtocolKind::kSnmp;
     for (const std::string_view key : {"endpoint", "path", "key", "header", "fact"}) {
-        if (!http && reader.has(key)) reader.error(key, "only fits protocol: http");
+        if (snmp && reader.has(key)) reader.error(key, "does not fit protocol: snmp");
     }
     for (const std::string_view key : {"get", "column"}) {
-        if (http && reader.has(key)) reader.error(key, "only fits protocol: snmp");
+        if (!snmp && reader.has(key)) reader.error(key, "only fits protocol: snmp");
     }
-    if (http) {
-        read_http_source(reader, rule);
-    } else {
+    if (plan_->addon.protocol != model::ProtocolKind::kHttp && !snmp && reader.has("header")) {
+        reader.error("header", "only fits protocol: http");
+    }
+    if (snmp) {
         read_snmp_source(reader, rule);
+    } else {
+        read_http_source(reader, rule);
     }
     read_pattern(reader, rule);
 }
@@ -144,21 +147,9 @@ void AddonBuilder::read_source(Reader& reader, Rule& rule) {
 bool AddonBuilder::read_fact(Reader& reader, Rule& rule) {
     if (!reader.has("fact")) return false;
     rule.source = SourceKind::kFact;
-    rule.fact =
-        reader
-            .choice<HttpFact>("fact", {{"status", HttpFact::kStatus},
-                                       {"latency", HttpFact::kLatency},
-                                       {"dns_time", HttpFact::kDnsTime},
-                                       {"connect_time", HttpFact::kConnectTime},
-                                       {"tls_time", HttpFact::kTlsTime},
-                                       {"first_byte_time", HttpFact::kFirstByteTime},
-                                       {"size", HttpFact::kSize},
-                                       {"redirects", HttpFact::kRedirects},
-                                       {"http_version", HttpFact::kHttpVersion},
-                                       {"certificate_days", HttpFact::kCertificateDays},
-                                       {"certificate_subject", HttpFact::kCertificateSubject},
-                                       {"certificate_issuer", HttpFact::kCertificateIssuer}})
-            .value_or(HttpFact::kStatus);
+    const auto facts = facts_of(plan_->addon.protocol);
+    const auto names = names_of(facts, &FactName::name);
+    if (const auto index = reader.one_of("fact", names)) rule.fact = facts[*index].fact;
     return true;
 }
 
@@ -215,7 +206,7 @@ void AddonBuilder::read_http_source(Reader& reader, Rule& rule) {
     }
     const EndpointPlan& endpoint = endpoints[rule.endpoint];
     rule.group = endpoint.group;
-    if (rule.source == SourceKind::kJson && endpoint.format != BodyFormat::kJson) {
+    if (rule.source == SourceKind::kJson && !is_tree(endpoint.format)) {
         reader.error("path", fmt::format("needs format: json at the endpoint {}", endpoint.name));
     }
     if (rule.source == SourceKind::kKey && endpoint.format != BodyFormat::kKeyValue) {
@@ -291,9 +282,9 @@ void AddonBuilder::read_value(Reader& reader, Rule& rule) {
     if (!text) {
         if (rule.source == SourceKind::kNone) {
             reader.error("name",
-                         plan_->addon.protocol == model::ProtocolKind::kHttp
-                             ? "has no source; name path, key, header, fact, pattern or value"
-                             : "has no source; name get, column or value");
+                         plan_->addon.protocol == model::ProtocolKind::kSnmp
+                             ? "has no source; name get, column or value"
+                             : "has no source; name path, key, header, fact, pattern or value");
         }
         return;
     }

@@ -12,9 +12,11 @@
 
 #include "document/node.hpp"
 #include "extract/expression.hpp"
+#include "extract/facts.hpp"
 #include "extract/json_path.hpp"
 #include "extract/pattern.hpp"
 #include "extract/placeholder.hpp"
+#include "extract/request_plan.hpp"
 #include "model/addon.hpp"
 #include "model/ask.hpp"
 #include "model/oid.hpp"
@@ -33,7 +35,20 @@ struct ParameterDef {
     std::string description;
 };
 
-enum class BodyFormat : std::uint8_t { kJson, kText, kKeyValue, kNone };
+enum class BodyFormat : std::uint8_t {
+    kJson,
+    kText,
+    kKeyValue,
+    kNone,
+    kNagios,  // output of a plugin, read as a tree
+    kReply,   // no body: the reply itself is read as a tree
+};
+
+// Whether paths find something in it.
+constexpr bool is_tree(BodyFormat format) {
+    return format == BodyFormat::kJson || format == BodyFormat::kNagios ||
+           format == BodyFormat::kReply;
+}
 
 struct EndpointPlan {
     std::string name;
@@ -51,6 +66,7 @@ struct EndpointPlan {
     std::uint64_t max_body_bytes = 4U << 20U;
     BodyFormat format = BodyFormat::kJson;
     std::string separator = "=";
+    RequestPlan request;  // of a protocol other than HTTP
 };
 
 struct HttpPlan {
@@ -60,7 +76,7 @@ struct HttpPlan {
     model::TlsOptions tls;
     bool http2 = true;
     std::vector<std::pair<std::string, Template>> headers;
-    std::vector<EndpointPlan> endpoints;
+    std::vector<EndpointPlan> endpoints;  // of other protocols: commands, queries, checks
 };
 
 struct SnmpGet {
@@ -126,21 +142,6 @@ enum class SourceKind : std::uint8_t {
     kFact,
 };
 
-enum class HttpFact : std::uint8_t {
-    kStatus,
-    kLatency,
-    kDnsTime,
-    kConnectTime,
-    kTlsTime,
-    kFirstByteTime,
-    kSize,
-    kRedirects,
-    kHttpVersion,
-    kCertificateDays,
-    kCertificateSubject,
-    kCertificateIssuer,
-};
-
 struct ValueMap {
     std::vector<std::pair<model::Value, model::Value>> entries;
     std::optional<model::Value> otherwise;  // key "*"
@@ -157,7 +158,7 @@ struct Rule {
     SourceKind source = SourceKind::kNone;
     std::vector<std::uint16_t> from;  // gets or columns; the first that exists counts
     std::uint16_t endpoint = 0;
-    HttpFact fact = HttpFact::kStatus;
+    Fact fact = Fact::kStatus;
     std::optional<JsonPath> path;
     std::string key;
     std::optional<Pattern> pattern;

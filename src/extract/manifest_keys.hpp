@@ -9,9 +9,12 @@ namespace pollux::extract::keys {
 inline constexpr std::string_view kSchemaName = "pollux/1";
 
 inline constexpr std::string_view kManifest[] = {
-    "schema",   "name",     "version", "title",      "description", "category",
-    "protocol", "interval", "timeout", "groups",     "parameters",  "port",
-    "http",     "snmp",     "metrics", "conditions", "change"};
+    "schema",  "name",   "version",    "title", "description", "category", "protocol", "interval",
+    "timeout", "groups", "parameters", "port",  "http",        "snmp",     "metrics",  "conditions",
+    "change",  "ssh",    "exec",       "tcp",   "tls",         "icmp",     "dns"};
+// Of these only the one of the protocol may be there.
+inline constexpr std::string_view kSections[] = {"http", "snmp", "ssh",  "exec",
+                                                 "tcp",  "tls",  "icmp", "dns"};
 inline constexpr std::string_view kParameter[] = {"type", "required", "default", "example",
                                                   "description"};
 inline constexpr std::string_view kHttp[] = {"base",  "auth",    "tls",
@@ -22,6 +25,20 @@ inline constexpr std::string_view kEndpoint[] = {
     "name",   "path",      "method",   "headers", "body",      "group",    "interval", "timeout",
     "expect", "redirects", "max_body", "format",  "separator", "optional", "rows"};
 inline constexpr std::string_view kJsonRows[] = {"from", "name", "include", "exclude", "where"};
+inline constexpr std::string_view kCommands[] = {"commands"};
+inline constexpr std::string_view kSshCommand[] = {"name",     "command", "group",     "interval",
+                                                   "timeout",  "expect",  "format",    "separator",
+                                                   "optional", "rows",    "max_output"};
+inline constexpr std::string_view kExecCommand[] = {
+    "name",   "command",   "group",    "interval", "timeout",    "expect",
+    "format", "separator", "optional", "rows",     "max_output", "environment"};
+inline constexpr std::string_view kTcpCheck[] = {"send", "expect", "max_bytes"};
+inline constexpr std::string_view kTlsCheck[] = {"starttls", "server_name", "ca_file",
+                                                 "require_valid", "rows"};
+inline constexpr std::string_view kIcmp[] = {"count", "spacing", "payload"};
+inline constexpr std::string_view kDns[] = {"queries"};
+inline constexpr std::string_view kDnsQuery[] = {
+    "name", "query", "type", "recursion", "group", "interval", "timeout", "optional", "rows"};
 inline constexpr std::string_view kSnmp[] = {
     "version", "max_repetitions", "max_varbinds", "max_rows", "resends", "gets", "tables"};
 inline constexpr std::string_view kGet[] = {"name", "oid", "group"};

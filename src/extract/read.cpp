@@ -16,7 +16,7 @@ model::Readings CompiledAddon::read(std::size_t group, std::span<const model::Re
     const GroupPlan& asked = plan_->groups[group];
     out.values.reserve(asked.rules.size());
     ReadingWriter writer(*plan_, group, out, budget, trace);
-    if (plan_->addon.protocol == model::ProtocolKind::kHttp) {
+    if (plan_->addon.protocol != model::ProtocolKind::kSnmp) {
         read_http(*plan_, group, replies, now, writer);
         return out;
     }

@@ -9,48 +9,23 @@
 #include "base/text.hpp"
 #include "extract/json_document.hpp"
 #include "extract/key_value.hpp"
+#include "extract/reply_document.hpp"
 #include "extract/value_math.hpp"
 
 namespace pollux::extract {
 namespace {
 
-using model::HttpReply;
 using model::Reply;
 using model::Value;
 
 // One endpoint's reply, read at most once.
 struct Answer {
     const Reply* reply = nullptr;
-    const HttpReply* http = nullptr;  // null: failed or not asked
+    bool good = false;  // false: failed or not asked
+    std::string_view body;
     std::optional<JsonDocument> json;
     std::optional<KeyValues> key_values;
 };
-
-Value phase(base::Duration duration) {
-    return duration.count() == 0 ? Value() : Value(base::to_seconds(duration));
-}
-
-Value fact_value(HttpFact fact, const Reply& reply, const HttpReply& http, base::WallTime now) {
-    switch (fact) {
-        case HttpFact::kStatus: return static_cast<std::int64_t>(http.status);
-        case HttpFact::kLatency: return base::to_seconds(reply.phases.total);
-        case HttpFact::kDnsTime: return phase(reply.phases.dns);
-        case HttpFact::kConnectTime: return phase(reply.phases.connect);
-        case HttpFact::kTlsTime: return phase(reply.phases.tls);
-        case HttpFact::kFirstByteTime: return phase(reply.phases.first_byte);
-        case HttpFact::kSize: return static_cast<std::int64_t>(http.body.size());
-        case HttpFact::kRedirects: return static_cast<std::int64_t>(http.redirects);
-        case HttpFact::kHttpVersion: return http.http_version;
-        case HttpFact::kCertificateDays:
-            if (http.certificates.empty()) return {};
-            return base::to_seconds(http.certificates.front().not_after - now) / 86'400;
-        case HttpFact::kCertificateSubject:
-            return http.certificates.empty() ? Value() : Value(http.certificates.front().subject);
-        case HttpFact::kCertificateIssuer:
-            return http.certificates.empty() ? Value() : Value(http.certificates.front().issuer);
-    }
-    return {};
-}
 
 class HttpReader {
   public:
@@ -71,18 +46,27 @@ class HttpReader {
     void open(const EndpointPlan& endpoint, const Reply* reply) {
         Answer& answer = answers_.emplace_back();
         answer.reply = reply;
-        answer.http = reply == nullptr ? nullptr : std::get_if<HttpReply>(&reply->answer);
-        if (answer.http == nullptr) {
+        answer.good = reply != nullptr && reply->ok();
+        if (!answer.good) {
             failed(endpoint, reply);
             return;
         }
+        answer.body = body_of(*reply);
         if (endpoint.format == BodyFormat::kKeyValue) {
-            answer.key_values = KeyValues::parse(answer.http->body, endpoint.separator);
+            answer.key_values = KeyValues::parse(answer.body, endpoint.separator);
         }
-        if (endpoint.format != BodyFormat::kJson || !wants_json(endpoint)) return;
+        if (!is_tree(endpoint.format) || !wants_json(endpoint)) return;
+        std::string written;
+        if (endpoint.format != BodyFormat::kJson) {
+            const auto* command = std::get_if<model::CommandReply>(&reply->answer);
+            written = endpoint.format == BodyFormat::kNagios && command != nullptr
+                          ? plugin_document(*command)
+                          : reply_document(*reply, now_);
+        }
         JsonLimits limits;
         limits.max_memory = static_cast<std::size_t>(writer_.budget().bytes);
-        auto parsed = JsonDocument::parse(answer.http->body, limits);
+        auto parsed = JsonDocument::parse(
+            endpoint.format == BodyFormat::kJson ? answer.body : std::string_view(written), limits);
         if (parsed) {
             answer.json.emplace(std::move(*parsed));
             return;
@@ -140,7 +124,7 @@ class HttpReader {
         Value out;
         if (rule.source == SourceKind::kNone) return out;
         Answer& answer = answer_of(rule.endpoint);
-        if (answer.http == nullptr) {
+        if (!answer.good) {
             found = "the request failed";
             return out;
         }
@@ -159,15 +143,15 @@ class HttpReader {
             }
             case SourceKind::kKey: out = text_value(answer.key_values->find(rule.key)); break;
             case SourceKind::kHeader: {
-                const auto header = std::ranges::find(answer.http->headers, rule.key,
+                const auto* http = std::get_if<model::HttpReply>(&answer.reply->answer);
+                if (http == nullptr) break;
+                const auto header = std::ranges::find(http->headers, rule.key,
                                                       &std::pair<std::string, std::string>::first);
-                if (header != answer.http->headers.end()) out = header->second;
+                if (header != http->headers.end()) out = header->second;
                 break;
             }
             case SourceKind::kBody: break;
-            case SourceKind::kFact:
-                out = fact_value(rule.fact, *answer.reply, *answer.http, now_);
-                break;
+            case SourceKind::kFact: out = fact_value(rule.fact, *answer.reply, now_); break;
             default: break;
         }
         if (rule.pattern) apply_pattern(rule, answer, out);
@@ -178,7 +162,7 @@ class HttpReader {
         std::string text;
         std::string_view searched;
         if (rule.source == SourceKind::kBody) {
-            searched = answer.http->body;
+            searched = answer.body;
         } else if (is_null(value)) {
             return;
         } else {
@@ -197,7 +181,7 @@ class HttpReader {
     bool excused(const Rule& rule) {
         if (rule.source == SourceKind::kNone) return false;
         const EndpointPlan& endpoint = plan_.http.endpoints[rule.endpoint];
-        return answer_of(rule.endpoint).http == nullptr && endpoint.optional;
+        return !answer_of(rule.endpoint).good && endpoint.optional;
     }
 
     void read_rule(const Rule& rule) {
