@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/addon_files.hpp"
+#include "app/case_checks.hpp"
 #include "app/case_reply.hpp"
 #include "base/text.hpp"
 #include "derive/derive.hpp"
@@ -130,9 +131,7 @@ class CaseRunner {
     void compare_asks(const std::vector<std::string>& urls) {
         std::vector<std::string> actual;
         for (const auto& ask : asks_) {
-            const auto* http = std::get_if<model::HttpAsk>(&ask->request);
-            actual.push_back(http != nullptr ? http->url
-                                             : fmt::format("snmp://{}:{}", ask->host, ask->port));
+            actual.push_back(describe_ask(*ask));
         }
         if (actual == urls) return;
         failures_.push_back(fmt::format("asks: expected {}, made {}", fmt::join(urls, " "),
@@ -143,6 +142,7 @@ class CaseRunner {
         MapReader reader(step, path, out_);
         const base::Duration at = reader.duration("at", 0s, 24h * 365).value_or(0s);
         for (const std::string_view key : {"http", "snmp", "failure", "replies"}) reader.any(key);
+        for (const std::string_view key : kCheckReplies) reader.any(key);
         const Node* expect = reader.map("expect", Need::kRequired);
         reader.finish();
         const base::Instant now{base::BootTime{} + 1h + at, kCaseStart + at};

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "app/addon_files.hpp"
+#include "app/case_checks.hpp"
 #include "base/text.hpp"
 #include "document/map_reader.hpp"
 #include "document/scalar.hpp"
@@ -177,8 +178,9 @@ class ReplyReader {
             read_snmp(*snmp, document::key_path(path, "snmp"), ask, reply);
         } else if (const auto* failure = node.find("failure")) {
             read_failure(*failure, document::key_path(path, "failure"), reply);
-        } else {
-            out_.error(node.mark(), path, "has no reply; write http, snmp or failure");
+        } else if (!read_check_reply(node, path, file_, now_, out_, reply)) {
+            out_.error(node.mark(), path,
+                       "has no reply; write http, snmp, command, tcp, tls, icmp, dns or failure");
         }
         return reply;
     }

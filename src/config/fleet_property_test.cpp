@@ -170,6 +170,9 @@ Fleet some_fleet() {
         credential.username = maybe(name()).value_or("");
         if (*rc::gen::arbitrary<bool>()) credential.password = some_reference();
         if (*rc::gen::arbitrary<bool>()) credential.client_key_password = some_reference();
+        if (*rc::gen::arbitrary<bool>()) credential.ssh_key_password = some_reference();
+        if (*rc::gen::arbitrary<bool>()) credential.ssh_key = "/etc/keys/" + *name();
+        credential.ssh_agent = *rc::gen::arbitrary<bool>();
     }
     for (const std::string& addon : kAddons) {
         PollSettings settings = some_poll(true);

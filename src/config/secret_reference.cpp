@@ -75,6 +75,8 @@ base::Result<model::Credentials> resolve(std::string_view name, const Credential
     result.username = credential.username;
     result.client_certificate = credential.client_certificate;
     result.client_key = credential.client_key;
+    result.ssh_key = credential.ssh_key;
+    result.ssh_agent = credential.ssh_agent;
     struct Part {
         std::string_view name;
         const std::optional<SecretReference>& reference;
@@ -84,7 +86,8 @@ base::Result<model::Credentials> resolve(std::string_view name, const Credential
         {"password", credential.password, result.password},
         {"token", credential.token, result.token},
         {"community", credential.community, result.community},
-        {"client_key_password", credential.client_key_password, result.client_key_password}};
+        {"client_key_password", credential.client_key_password, result.client_key_password},
+        {"ssh_key_password", credential.ssh_key_password, result.ssh_key_password}};
     for (const Part& part : parts) {
         if (!part.reference) continue;
         if (part.reference->kind == SecretKind::kLiteral) {

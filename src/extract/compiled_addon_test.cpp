@@ -97,7 +97,7 @@ const model::Value* find(const CompiledAddon& addon, const model::Readings& read
 }
 
 TEST(CompiledAddon, ShippedAddonsCompile) {
-    EXPECT_EQ(shipped_addons().size(), 4U);
+    EXPECT_GE(shipped_addons().size(), 4U);
     for (const ShippedAddon& shipped : shipped_addons()) {
         const CompileResult result = compile(shipped.manifest, std::string(shipped.file));
         ASSERT_NE(result.addon, nullptr) << result.diagnostics.text();
