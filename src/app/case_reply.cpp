@@ -9,6 +9,7 @@
 
 #include "app/addon_files.hpp"
 #include "app/case_checks.hpp"
+#include "app/case_message.hpp"
 #include "base/text.hpp"
 #include "document/map_reader.hpp"
 #include "document/scalar.hpp"
@@ -176,6 +177,10 @@ class ReplyReader {
             read_http(*http, document::key_path(path, "http"), reply);
         } else if (const auto* snmp = node.find("snmp")) {
             read_snmp(*snmp, document::key_path(path, "snmp"), ask, reply);
+        } else if (node.find("not_asked") != nullptr) {
+            model::PollFailure none;
+            none.code = kNotAsked;
+            reply.answer = std::move(none);
         } else if (const auto* failure = node.find("failure")) {
             read_failure(*failure, document::key_path(path, "failure"), reply);
         } else if (!read_check_reply(node, path, file_, now_, out_, reply)) {
@@ -266,6 +271,10 @@ class ReplyReader {
 };
 
 }  // namespace
+
+base::Result<std::map<model::Oid, model::SnmpValue>> capture_values(std::string_view capture) {
+    return read_capture(capture);
+}
 
 base::Result<model::SnmpReply> snmp_capture_reply(std::string_view capture,
                                                   const model::SnmpAsk& ask) {

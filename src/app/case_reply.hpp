@@ -2,6 +2,7 @@
 // failure.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ std::vector<model::Reply> case_replies(const document::Node& node, const std::st
                                        std::span<const std::shared_ptr<const model::Ask>> asks,
                                        const std::string& file, base::WallTime now,
                                        document::Diagnostics& out);
+
+// The values of a capture by their names.
+base::Result<std::map<model::Oid, model::SnmpValue>> capture_values(std::string_view capture);
 
 // What an agent with exactly these values answers. Lines like
 //     .1.3.6.1.2.1.1.5.0 = STRING: core

@@ -134,6 +134,9 @@ void AddonBuilder::read_fallback(Reader& reader, EndpointPlan& endpoint) {
         return;
     }
     endpoint.instead_of = static_cast<std::uint16_t>(found - endpoints.begin());
+    for (const std::string_view key : {"on_failure", "on_status"}) {
+        if (reader.has(key)) reader.error(key, "belongs to the endpoint that this stands in for");
+    }
     const auto& above = plan_->groups[endpoint.group].endpoints;
     const EndpointPlan& previous = endpoints[above.back()];
     if (above.back() != *endpoint.instead_of && previous.instead_of != endpoint.instead_of) {

@@ -237,7 +237,10 @@ bool is_tolerated(const AddonPlan& plan, std::size_t group, std::size_t ask,
     if (ask >= endpoints.size() || ask >= replies.size() || replies[ask] == nullptr) return false;
     const auto* failed = std::get_if<model::PollFailure>(&replies[ask]->answer);
     if (failed == nullptr) return false;
-    const EndpointPlan& endpoint = plan.http.endpoints[endpoints[ask]];
+    // What stands in for another is spoken for by it.
+    const EndpointPlan& asked = plan.http.endpoints[endpoints[ask]];
+    const EndpointPlan& endpoint =
+        asked.instead_of ? plan.http.endpoints[*asked.instead_of] : asked;
     return endpoint.signal_of(failed->http_status) != nullptr ||
            stand_in(plan, group, ask, replies) != nullptr;
 }

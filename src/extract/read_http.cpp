@@ -71,7 +71,7 @@ class HttpReader {
         const Reply* instead = stand_in(plan_, group_number(), ask, replies);
         answer.tolerated = is_tolerated(plan_, group_number(), ask, replies);
         SignalWriter* const signals = writer_.signals();
-        if (signals != nullptr && reply != nullptr) {
+        if (signals != nullptr && reply != nullptr && !endpoint.instead_of) {
             signals->exchange(endpoint, instead != nullptr ? *instead : *reply);
         }
         answer.reply = reply;
