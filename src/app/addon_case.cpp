@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "app/addon_files.hpp"
+#include "app/case_checks.hpp"
+#include "app/case_message.hpp"
 #include "app/case_reply.hpp"
 #include "base/text.hpp"
 #include "derive/derive.hpp"
@@ -130,9 +132,7 @@ class CaseRunner {
     void compare_asks(const std::vector<std::string>& urls) {
         std::vector<std::string> actual;
         for (const auto& ask : asks_) {
-            const auto* http = std::get_if<model::HttpAsk>(&ask->request);
-            actual.push_back(http != nullptr ? http->url
-                                             : fmt::format("snmp://{}:{}", ask->host, ask->port));
+            actual.push_back(describe_ask(*ask));
         }
         if (actual == urls) return;
         failures_.push_back(fmt::format("asks: expected {}, made {}", fmt::join(urls, " "),
@@ -142,15 +142,29 @@ class CaseRunner {
     void run_step(const Node& step, const std::string& path) {
         MapReader reader(step, path, out_);
         const base::Duration at = reader.duration("at", 0s, 24h * 365).value_or(0s);
-        for (const std::string_view key : {"http", "snmp", "failure", "replies"}) reader.any(key);
+        for (const std::string_view key :
+             {"http", "snmp", "failure", "replies", "trap", "webhook", "push"}) {
+            reader.any(key);
+        }
+        for (const std::string_view key : kCheckReplies) reader.any(key);
         const Node* expect = reader.map("expect", Need::kRequired);
         reader.finish();
         const base::Instant now{base::BootTime{} + 1h + at, kCaseStart + at};
-        const auto replies = case_replies(step, path, asks_, file_, now.wall, out_);
-        if (!out_.ok() || expect == nullptr) return;
+        const extract::SignalContext context{"device", binding_.host};
         std::vector<const model::Reply*> pointers;
-        for (const model::Reply& reply : replies) pointers.push_back(&reply);
-        const model::Readings readings = addon_->read(group_, pointers, now.wall);
+        std::vector<model::Reply> replies;
+        const auto message = case_message(step, path, now.wall, out_);
+        if (!message) replies = case_replies(step, path, asks_, file_, now.wall, out_);
+        if (!out_.ok() || expect == nullptr) return;
+        for (const model::Reply& reply : replies) {
+            const auto* failure = std::get_if<model::PollFailure>(&reply.answer);
+            const bool asked = failure == nullptr || failure->code != kNotAsked;
+            pointers.push_back(asked ? &reply : nullptr);
+        }
+        const model::Readings readings =
+            message ? addon_->read(*message) : addon_->read(group_, pointers, now.wall);
+        signals_ = message ? addon_->signals(*message, context)
+                           : addon_->signals(group_, pointers, now.wall, context).signals;
         const model::Observation seen = derive::derive(addon_->addon(), readings, now, memory_);
         compare(*expect, document::key_path(path, "expect"), readings, seen);
         if (addon_->failure(group_, pointers) != nullptr && !expect->find("failed")) {
@@ -222,6 +236,11 @@ class CaseRunner {
         flag("unreadable", readings.unreadable > 0);
         flag("changed", has_digest_ && seen.digest != last_digest_);
         reader.boolean("failed");
+        if (const Node* wanted = reader.list("signals")) {
+            for (const std::string& problem : compare_signals(*wanted, signals_)) {
+                fail(path + ".signals", problem);
+            }
+        }
         for (const std::string& words : reader.strings("problems")) {
             const bool told = std::ranges::any_of(readings.problems, [&](const std::string& text) {
                 return text.find(words) != std::string::npos;
@@ -262,6 +281,7 @@ class CaseRunner {
     std::size_t group_ = 0;
     std::vector<std::shared_ptr<const model::Ask>> asks_;
     derive::TargetMemory memory_;
+    std::vector<model::Signal> signals_;  // of the step at hand
     std::uint64_t last_digest_ = 0;
     bool has_digest_ = false;
 };

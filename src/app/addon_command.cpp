@@ -11,6 +11,7 @@
 #include "app/addon_case.hpp"
 #include "app/addon_catalogue.hpp"
 #include "app/addon_files.hpp"
+#include "app/addon_import.hpp"
 #include "app/addon_new.hpp"
 #include "app/commands.hpp"
 #include "document/scalar.hpp"
@@ -23,6 +24,8 @@ struct AddonArguments {
     std::vector<std::string> folders;
     std::string folder;
     NewAddon fresh;
+    std::string file;
+    bool replace = false;
 };
 
 int check(const std::vector<std::string>& paths) {
@@ -144,6 +147,14 @@ void add_addon(CLI::App& app, int& status) {
         fmt::print("{}", addon_catalogue());
         status = 0;
     });
+    auto* import_command = addon->add_subcommand(
+        "import",
+        "Take over a manifest of OpsConductor: says what changes in meaning, writes the addon.");
+    import_command->add_option("FILE", args->file, "The manifest (JSON)")->required();
+    import_command->add_option("--out", args->folder, "Your folder of addons")->type_name("DIR");
+    import_command->add_flag("--replace", args->replace, "Replace an addon that is there already");
+    import_command->callback(
+        [args, &status] { status = run_import(args->file, args->folder, args->replace); });
 
     auto* list_command = addon->add_subcommand("ls", "List the shipped addons and your own.");
     list_command->add_option("--dir", args->folder, "Folder with your addons")->type_name("DIR");

@@ -8,6 +8,8 @@
 #include <map>
 
 #include "app/addon_files.hpp"
+#include "app/case_checks.hpp"
+#include "app/case_message.hpp"
 #include "base/text.hpp"
 #include "document/map_reader.hpp"
 #include "document/scalar.hpp"
@@ -139,10 +141,15 @@ class ReplyReader {
             read_http(*http, document::key_path(path, "http"), reply);
         } else if (const auto* snmp = node.find("snmp")) {
             read_snmp(*snmp, document::key_path(path, "snmp"), ask, reply);
+        } else if (node.find("not_asked") != nullptr) {
+            model::PollFailure none;
+            none.code = kNotAsked;
+            reply.answer = std::move(none);
         } else if (const auto* failure = node.find("failure")) {
             read_failure(*failure, document::key_path(path, "failure"), reply);
-        } else {
-            out_.error(node.mark(), path, "has no reply; write http, snmp or failure");
+        } else if (!read_check_reply(node, path, file_, now_, out_, reply)) {
+            out_.error(node.mark(), path,
+                       "has no reply; write http, snmp, command, tcp, tls, icmp, dns or failure");
         }
         return reply;
     }

@@ -160,10 +160,6 @@ void print_phases(const model::Phases& phases) {
     fmt::print("\n");
 }
 
-std::string_view name_of(const model::Ask& ask) {
-    return std::holds_alternative<model::HttpAsk>(ask.request) ? "http" : "snmp";
-}
-
 void print_values(const runtime::PollPlan& plan, const derive::TargetMemory& memory) {
     const auto& metrics = plan.addon->addon().metrics;
     for (std::uint32_t slot = 0; slot < memory.size(); ++slot) {
@@ -202,12 +198,17 @@ void print_signals(const runtime::PollPlan& plan,
     }
 }
 
+// What the settings allow.
+struct Surroundings {
+    std::shared_ptr<const net::EgressPolicy> egress;
+    runtime::CommandRules rules;
+};
+
 // Asks one after the other on a loop of its own.
 std::vector<std::optional<model::Reply>> ask_all(const runtime::PollPlan& plan,
-                                                 std::shared_ptr<const net::EgressPolicy> egress,
-                                                 bool trace) {
+                                                 const Surroundings& around, bool trace) {
     auto loop = net::EventLoop::create().value();
-    const auto drivers = runtime::real_drivers(std::move(egress))(*loop);
+    const auto drivers = runtime::real_drivers(around.egress, around.rules)(*loop);
     std::vector<std::optional<model::Reply>> replies;
     std::optional<std::size_t> next = 0;
     while (next && *next < plan.asks.front().size()) {
@@ -226,7 +227,8 @@ std::vector<std::optional<model::Reply>> ask_all(const runtime::PollPlan& plan,
                                 });
         while (!done) loop->run_once(std::chrono::milliseconds(100));
         if (trace) {
-            fmt::print("request {} of {} ({})\n", i + 1, plan.asks.front().size(), name_of(*ask));
+            fmt::print("request {} of {} ({})\n", i + 1, plan.asks.front().size(),
+                       model::protocol_name(*ask));
             for (const std::string& line : replies.back()->trace) fmt::print("  {}\n", line);
             print_phases(replies.back()->phases);
         }
@@ -236,8 +238,8 @@ std::vector<std::optional<model::Reply>> ask_all(const runtime::PollPlan& plan,
 }
 
 int poll_once(const runtime::PollPlan& plan, derive::TargetMemory& memory,
-              const std::shared_ptr<const net::EgressPolicy>& egress, bool trace) {
-    const auto replies = ask_all(plan, egress, trace);
+              const Surroundings& around, bool trace) {
+    const auto replies = ask_all(plan, around, trace);
     extract::Trace rules;
     const runtime::PollReading reading = runtime::read_poll(
         plan, pointers_to(replies), memory, net::instant_now(), trace ? &rules : nullptr);
@@ -270,18 +272,19 @@ int poll(const PollArguments& arguments, const FleetPorts& ports) {
         return 1;
     }
     document::Diagnostics diagnostics;
-    const auto egress =
-        runtime::make_egress(config::resolve_settings(ports.environment, {}, diagnostics));
+    const config::Settings settings = config::resolve_settings(ports.environment, {}, diagnostics);
+    const auto egress = runtime::make_egress(settings);
     if (!egress) {
         fmt::print(stderr, "pollux: {}\n", egress.error().message);
         return 1;
     }
+    const Surroundings around{*egress, runtime::make_command_rules(settings)};
     derive::TargetMemory memory;
-    int status = poll_once(**plan, memory, *egress, arguments.trace);
+    int status = poll_once(**plan, memory, around, arguments.trace);
     if (arguments.again > 0 && status == 0) {
         std::this_thread::sleep_for(std::chrono::duration<double>(arguments.again));
         fmt::print("\nagain, after {} s\n", arguments.again);
-        status = poll_once(**plan, memory, *egress, arguments.trace);
+        status = poll_once(**plan, memory, around, arguments.trace);
     }
     return status;
 }

@@ -48,6 +48,29 @@ bool begins_with_control(std::string_view text, std::size_t length) {
     return first == 0xC2 && byte_at(text, 1) <= 0x9F;
 }
 
+// The length of the escape sequence of a terminal at the beginning of `text`, which begins with
+// ESC; an unfinished one goes to the end.
+std::size_t escape_length(std::string_view text) {
+    if (text.size() < 2) return text.size();
+    const char kind = text[1];
+    if (kind == '[') {  // CSI: parameters, then one byte from @ to ~
+        std::size_t at = 2;
+        while (at < text.size() && byte_at(text, at) >= 0x20 && byte_at(text, at) < 0x40) ++at;
+        return std::min(at + 1, text.size());
+    }
+    if (kind == ']' || kind == 'P' || kind == 'X' || kind == '^' || kind == '_') {
+        // A string for the terminal, such as a title: to BEL or ESC backslash.
+        for (std::size_t at = 2; at < text.size(); ++at) {
+            if (text[at] == '\a') return at + 1;
+            if (text[at] == '\x1b') return std::min(at + 2, text.size());
+        }
+        return text.size();
+    }
+    const unsigned second = byte_at(text, 1);
+    if (second >= 0x20 && second < 0x30) return std::min<std::size_t>(3, text.size());
+    return second >= 0x30 && second < 0x7F ? 2 : 1;
+}
+
 // Plain Levenshtein distance; both texts are short.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
@@ -116,6 +139,38 @@ std::string Quoted::operator()(std::string_view text, std::size_t max) const {
         text.remove_prefix(consumed);
     }
     out += '"';
+    return out;
+}
+
+std::string valid_utf8(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        const std::size_t length = sequence_length(text);
+        out += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
+        text.remove_prefix(std::max<std::size_t>(1, length));
+    }
+    return out;
+}
+
+std::string plain_text(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        if (text[0] == '\x1b') {
+            text.remove_prefix(escape_length(text));
+            continue;
+        }
+        const std::size_t length = sequence_length(text);
+        if (length == 0) {
+            out += "\xEF\xBF\xBD";
+        } else if (text[0] == '\n' || text[0] == '\t' || !begins_with_control(text, length)) {
+            out += text.substr(0, length);
+        }
+        text.remove_prefix(std::max<std::size_t>(1, length));
+    }
+    const std::size_t last = out.find_last_not_of(" \t\n");
+    out.resize(last == std::string::npos ? 0 : last + 1);
     return out;
 }
 

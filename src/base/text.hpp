@@ -25,6 +25,14 @@ struct Quoted {
 };
 inline constexpr Quoted quoted{};
 
+// The text with each byte that is no UTF-8 as U+FFFD; unchanged if it is valid.
+std::string valid_utf8(std::string_view text);
+
+// Text of a program for people: escape sequences of terminals (colours, titles, cursor) and control
+// characters but line ends and tabs are gone, line ends are \n, blanks at the end are cut, what is
+// no UTF-8 is U+FFFD.
+std::string plain_text(std::string_view text);
+
 // The candidate to suggest for a mistyped word: the nearest within an edit distance (insert,
 // delete, replace a byte) of 2 that still shares something with it; the first of equals.
 std::optional<std::string_view> nearest(std::string_view word,

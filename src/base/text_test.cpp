@@ -116,5 +116,22 @@ TEST(Nearest, SaysNothingRatherThanNonsense) {
     EXPECT_EQ(nearest(std::string(100'000, 'x'), kWords), std::nullopt);
 }
 
+TEST(ValidUtf8, ReplacesWhatIsNone) {
+    EXPECT_EQ(valid_utf8("grün"), "grün");
+    EXPECT_EQ(valid_utf8("a\xffz"), "a\xEF\xBF\xBDz");
+    EXPECT_EQ(valid_utf8("\xC3"), "\xEF\xBF\xBD");
+}
+
+TEST(PlainText, TakesOutWhatTerminalsObey) {
+    EXPECT_EQ(plain_text("\x1b[1;31mred\x1b[0m\r\nnext\tline \n"), "red\nnext\tline");
+    EXPECT_EQ(plain_text("\x1b]0;title\atext"), "text");
+    EXPECT_EQ(plain_text("\x1b]0;title\x1b\\text"), "text");
+    EXPECT_EQ(plain_text("\x1b(Bplain\x1b="), "plain");
+    EXPECT_EQ(plain_text("a\bb\x7f\xC2\x9b"), "ab");
+    EXPECT_EQ(plain_text("\xff"), "\xEF\xBF\xBD");
+    EXPECT_EQ(plain_text("cut off \x1b[38;5"), "cut off");
+    EXPECT_EQ(plain_text("\x1b"), "");
+}
+
 }  // namespace
 }  // namespace pollux::base

@@ -311,12 +311,16 @@ class Expander {
         result.name = name;
         result.policy = settings_.policy;
         result.preset = settings_.preset;
+        // A ping asks next to nothing of a host, and says whether the rest is worth a try.
+        const model::Addon* const* addon = find_or_null(addons_, name);
+        result.host_slots_exempt =
+            addon != nullptr && (*addon)->protocol == model::ProtocolKind::kIcmp;
         const ClassOptions* options = find_or_null(fleet_.classes, name);
         if (options == nullptr) return result;
         result.weight = options->weight.value_or(result.weight);
         result.rate = options->rate.value_or(result.rate);
         result.slots = options->slots.value_or(result.slots);
-        result.host_slots_exempt = options->host_slots_exempt.value_or(false);
+        result.host_slots_exempt = options->host_slots_exempt.value_or(result.host_slots_exempt);
         result.policy = options->policy.value_or(result.policy);
         result.preset = options->preset.value_or(result.preset);
         result.staleness_bound = options->staleness_bound;

@@ -179,6 +179,9 @@ Fleet some_fleet() {
             credential.snmp_privacy = static_cast<model::SnmpPrivacy>(*rc::gen::inRange(1, 7));
             credential.snmp_privacy_password = some_reference();
         }
+        if (*rc::gen::arbitrary<bool>()) credential.ssh_key_password = some_reference();
+        if (*rc::gen::arbitrary<bool>()) credential.ssh_key = "/etc/keys/" + *name();
+        credential.ssh_agent = *rc::gen::arbitrary<bool>();
     }
     for (const std::string& addon : kAddons) {
         PollSettings settings = some_poll(true);

@@ -84,6 +84,19 @@ std::string conflict_message(std::string_view word, const Found& bound, const Fo
         base.where(), word, format_duration(bound.value));
 }
 
+Duration usual_timeout(const Settings& settings, model::ProtocolKind protocol) {
+    switch (protocol) {
+        case model::ProtocolKind::kSnmp: return settings.snmp_timeout;
+        case model::ProtocolKind::kSsh:
+        case model::ProtocolKind::kExec: return settings.command_timeout;
+        case model::ProtocolKind::kTcp:
+        case model::ProtocolKind::kTls:
+        case model::ProtocolKind::kIcmp:
+        case model::ProtocolKind::kDns: return settings.check_timeout;
+        default: return settings.http_timeout;
+    }
+}
+
 Duration default_min(Duration base) {
     return std::max(model::kShortestInterval, base::round_to_ms(base / 5));
 }
@@ -126,8 +139,7 @@ model::Cadence group_cadence(Duration base) {
 
 Duration resolve_timeout(const IntervalInput& input) {
     const Settings& settings = input.settings;
-    Duration timeout = input.addon.protocol == model::ProtocolKind::kSnmp ? settings.snmp_timeout
-                                                                          : settings.http_timeout;
+    Duration timeout = usual_timeout(settings, input.addon.protocol);
     if (const auto near = input.levels.find_near(&PollSettings::timeout)) {
         timeout = *near;
     } else if (input.addon.timeout) {

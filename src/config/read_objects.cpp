@@ -354,6 +354,9 @@ Credential read_credential(const Input& input) {
     credential.client_certificate = read_path(reader, "client_certificate");
     credential.client_key = read_path(reader, "client_key");
     credential.client_key_password = read_secret(reader, "client_key_password");
+    credential.ssh_key = read_path(reader, "ssh_key");
+    credential.ssh_key_password = read_secret(reader, "ssh_key_password");
+    credential.ssh_agent = reader.boolean("ssh_agent").value_or(false);
     credential.auth =
         reader.choice<model::HttpAuth>("auth", {{"none", model::HttpAuth::kNone},
                                                 {"basic", model::HttpAuth::kBasic},

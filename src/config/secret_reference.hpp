@@ -50,6 +50,9 @@ struct Credential {
     std::string client_certificate;  // path of a PEM file
     std::string client_key;          // path of a PEM file
     std::optional<SecretReference> client_key_password;
+    std::string ssh_key;  // path of a private key
+    std::optional<SecretReference> ssh_key_password;
+    bool ssh_agent = false;
     // How it is shown to an HTTP server. Nothing: as the addon says, else basic for a user name and
     // bearer for a token.
     std::optional<model::HttpAuth> auth;

@@ -57,6 +57,8 @@ struct Settings {
     base::Duration http_timeout = std::chrono::seconds(30);
     base::Duration snmp_timeout = std::chrono::seconds(10);
     std::int64_t snmp_resends = 1;
+    base::Duration command_timeout = std::chrono::seconds(30);
+    base::Duration check_timeout = std::chrono::seconds(10);
 
     // Limits.
     double global_rate = 100;
@@ -92,6 +94,12 @@ struct Settings {
     std::vector<std::string> egress_link_local = {"169.254.0.0/16", "fe80::/10"};
     std::vector<std::string> egress_private = {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
                                                "100.64.0.0/10", "fc00::/7"};
+
+    // What may be run, and which hosts are trusted.
+    std::vector<std::string> plugin_folders = {"/usr/lib/nagios/plugins",
+                                               "/usr/lib/monitoring-plugins"};
+    std::vector<std::string> exec_allow;
+    bool ssh_strict_host_keys = false;
 
     // Read and kept for Proxmox targets.
     bool backup_polling_enabled = true;

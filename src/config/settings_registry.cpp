@@ -91,6 +91,12 @@ constexpr SettingDef kIntervals[] = {
      "Time limit of one SNMP poll with its resends, where nothing nearer sets one."},
     {"snmp_resends", "snmpResends", "POLLUX_SNMP_RESENDS", "", &Settings::snmp_resends, 0, 10,
      kRefuse, false, kLive, "How often an SNMP request without an answer is sent again."},
+    {"command_timeout", "commandTimeout", "POLLUX_COMMAND_TIMEOUT", "", &Settings::command_timeout,
+     0.1, 3600, kRefuse, true, kLive,
+     "Time limit of one command over SSH and of one plugin, where nothing nearer sets one."},
+    {"check_timeout", "checkTimeout", "POLLUX_CHECK_TIMEOUT", "", &Settings::check_timeout, 0.1,
+     3600, kRefuse, true, kLive,
+     "Time limit of one tcp, tls, icmp or dns check, where nothing nearer sets one."},
 };
 
 constexpr SettingDef kLimits[] = {
@@ -175,6 +181,23 @@ constexpr SettingDef kServer[] = {
      0, kRefuse, false, kLive, "What counts as private."},
 };
 
+constexpr SettingDef kCommands[] = {
+    {"plugin_folders", "pluginFolders", "POLLUX_PLUGIN_FOLDERS", "", &Settings::plugin_folders, 0,
+     0, kRefuse, false, kLive,
+     "Folders in which addons of protocol exec find their programs. Every program directly in one "
+     "of them may be run.",
+     true},
+    {"exec_allow", "execAllow", "POLLUX_EXEC_ALLOW", "", &Settings::exec_allow, 0, 0, kRefuse,
+     false, kLive,
+     "Absolute paths of single programs that addons of protocol exec may run beside those of "
+     "plugin_folders. Nothing else is ever run.",
+     true},
+    {"ssh_strict_host_keys", "sshStrictHostKeys", "POLLUX_SSH_STRICT_HOST_KEYS", "",
+     &Settings::ssh_strict_host_keys, 0, 0, kRefuse, false, kLive,
+     "Refuse SSH hosts whose key is not recorded yet. Off: the key of a new host is recorded and "
+     "believed from then on. A changed key is refused in both."},
+};
+
 constexpr SettingDef kProxmox[] = {
     {"backup_polling_enabled", "backupPollingEnabled", "ENABLE_BACKUP_POLLING", "",
      &Settings::backup_polling_enabled, 0, 0, kRefuse, false, kKept, "Ask for backups."},
@@ -198,7 +221,7 @@ constexpr SettingDef kProxmox[] = {
 };
 
 constexpr std::size_t kRows = std::size(kAdaptive) + std::size(kIntervals) + std::size(kLimits) +
-                              std::size(kServer) + std::size(kProxmox);
+                              std::size(kServer) + std::size(kCommands) + std::size(kProxmox);
 
 constexpr std::array<SettingDef, kRows> all_rows() {
     std::array<SettingDef, kRows> rows{};
@@ -207,6 +230,7 @@ constexpr std::array<SettingDef, kRows> all_rows() {
     for (const SettingDef& row : kIntervals) rows[at++] = row;
     for (const SettingDef& row : kLimits) rows[at++] = row;
     for (const SettingDef& row : kServer) rows[at++] = row;
+    for (const SettingDef& row : kCommands) rows[at++] = row;
     for (const SettingDef& row : kProxmox) rows[at++] = row;
     return rows;
 }

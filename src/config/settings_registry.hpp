@@ -53,6 +53,7 @@ struct SettingDef {
     bool zero_is_unset = false;  // in system.json: 0 keeps the default, as older files have it
     Applies applies = Applies::kLive;
     std::string_view help;
+    bool paths = false;  // of lists: absolute paths instead of address ranges
 };
 
 std::span<const SettingDef> setting_definitions();

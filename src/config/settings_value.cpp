@@ -158,10 +158,13 @@ struct Parser {
     Result<ParsedSetting> operator()(std::vector<std::string> Settings::* field) const {
         std::vector<std::string> items = split_list(text);
         if (items.size() > kMaxListItems) {
-            return unparsable(text, fmt::format("at most {} ranges", kMaxListItems));
+            return unparsable(text, fmt::format("at most {} entries", kMaxListItems));
         }
         for (const std::string& item : items) {
-            if (!is_address_range(item)) {
+            if (definition.paths) {
+                const bool path = item.starts_with('/') && !base::has_control(item);
+                if (!path) return unparsable(item, "an absolute path");
+            } else if (!is_address_range(item)) {
                 return unparsable(item, "an address range such as 10.0.0.0/8 or fd00::/8");
             }
         }
@@ -229,7 +232,7 @@ struct TypeWords {
     }
     std::string operator()(std::string Settings::*) const { return "an address"; }
     std::string operator()(std::vector<std::string> Settings::*) const {
-        return "a list of address ranges";
+        return definition.paths ? "a list of absolute paths" : "a list of address ranges";
     }
     std::string operator()(AdaptiveScope Settings::*) const { return "a scope"; }
     std::string operator()(const ChoiceField& field) const {

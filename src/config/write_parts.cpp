@@ -222,6 +222,9 @@ Node write(const Credential& credential, std::string_view name, bool reveal_lite
     set_text(node, "client_certificate", credential.client_certificate);
     set_text(node, "client_key", credential.client_key);
     set_secret("client_key_password", credential.client_key_password);
+    set_text(node, "ssh_key", credential.ssh_key);
+    set_secret("ssh_key_password", credential.ssh_key_password);
+    if (credential.ssh_agent) node.set("ssh_agent", Node::boolean(true));
     constexpr std::array<const char*, 5> kAuthNames = {"none", "basic", "digest", "bearer",
                                                        "api_key"};
     if (credential.auth) {

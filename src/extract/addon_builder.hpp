@@ -45,11 +45,30 @@ class AddonBuilder {
     void read_auth(Reader& http);
     void read_tls(Reader& http);
     void read_endpoint(const Node& node, std::string path);
+    void read_name_and_group(Reader& reader, EndpointPlan& endpoint);
+    void read_format(Reader& reader, EndpointPlan& endpoint);
+    void add_endpoint(Reader& reader, EndpointPlan endpoint);
     void read_request(Reader& reader, EndpointPlan& endpoint);
     void read_expect(Reader& reader, EndpointPlan& endpoint);
     void read_json_rows(const document::MapEntry& entry, std::string path, std::uint16_t endpoint);
     std::vector<std::pair<std::string, Template>> read_headers(Reader& reader);
     Template url_template(Reader& reader, std::string_view key, const std::string& text);
+
+    // addon_builder_checks.cpp: commands, queries and checks of the other protocols
+    void read_check(Reader& reader);
+    void read_commands(Reader& reader, std::string_view section);
+    void read_command(const Node& node, std::string path);
+    void read_arguments(Reader& reader, ExecRequestPlan& request);
+    void read_environment(Reader& reader, ExecRequestPlan& request);
+    std::vector<std::pair<int, int>> read_exit_codes(Reader& reader,
+                                                     std::vector<std::pair<int, int>> usual);
+    std::uint64_t read_size(Reader& reader, std::string_view key, std::uint64_t usual);
+    void read_queries(Reader& reader);
+    void read_query(const Node& node, std::string path);
+    void read_single(Reader& reader, std::string_view section);
+    RequestPlan read_tcp(Reader& reader);
+    RequestPlan read_tls_check(Reader& reader);
+    RequestPlan read_icmp(Reader& reader);
 
     // addon_builder_snmp.cpp
     void read_snmp(Reader& reader);
@@ -87,7 +106,7 @@ class AddonBuilder {
     std::optional<std::uint16_t> metric_named(Reader& reader, std::string_view key);
 
     // addon_builder_formats.cpp
-    BodyFormat read_body_format(Reader& reader);
+    BodyFormat read_body_format(Reader& reader, BodyFormat usual);
     void read_format_parts(Reader& reader, EndpointPlan& endpoint);
     void read_text_table(Reader& reader, EndpointPlan& endpoint);
     void read_grok(Reader& reader, EndpointPlan& endpoint);
@@ -140,9 +159,6 @@ class AddonBuilder {
 
 // [a-z][a-z0-9_]{0,63}: names of metrics, endpoints, rows and so on.
 bool is_identifier(std::string_view text);
-
-// 200, 200-299
-std::optional<std::pair<int, int>> parse_status_range(std::string_view text);
 
 // Words for the severity of a signal or a condition.
 std::span<const std::string_view> severities();

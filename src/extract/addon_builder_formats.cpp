@@ -8,6 +8,7 @@
 #include "document/scalar.hpp"
 #include "extract/addon_builder.hpp"
 #include "extract/manifest_keys.hpp"
+#include "extract/manifest_values.hpp"
 #include "extract/xml_document.hpp"
 
 namespace pollux::extract {
@@ -28,7 +29,7 @@ bool EndpointPlan::replaces(int status) const {
     });
 }
 
-BodyFormat AddonBuilder::read_body_format(Reader& reader) {
+BodyFormat AddonBuilder::read_body_format(Reader& reader, BodyFormat usual) {
     return reader
         .choice<BodyFormat>("format", {{"json", BodyFormat::kJson},
                                        {"xml", BodyFormat::kXml},
@@ -37,8 +38,9 @@ BodyFormat AddonBuilder::read_body_format(Reader& reader) {
                                        {"text", BodyFormat::kText},
                                        {"key_value", BodyFormat::kKeyValue},
                                        {"form", BodyFormat::kForm},
+                                       {"nagios", BodyFormat::kNagios},
                                        {"none", BodyFormat::kNone}})
-        .value_or(BodyFormat::kJson);
+        .value_or(usual);
 }
 
 void AddonBuilder::read_format_parts(Reader& reader, EndpointPlan& endpoint) {
@@ -132,13 +134,16 @@ void AddonBuilder::read_fallback(Reader& reader, EndpointPlan& endpoint) {
         return;
     }
     endpoint.instead_of = static_cast<std::uint16_t>(found - endpoints.begin());
+    for (const std::string_view key : {"on_failure", "on_status"}) {
+        if (reader.has(key)) reader.error(key, "belongs to the endpoint that this stands in for");
+    }
     const auto& above = plan_->groups[endpoint.group].endpoints;
     const EndpointPlan& previous = endpoints[above.back()];
     if (above.back() != *endpoint.instead_of && previous.instead_of != endpoint.instead_of) {
         reader.error("instead_of", "stands directly below the endpoint that it stands in for");
     }
     for (const std::string& text : statuses) {
-        const auto range = parse_status_range(text);
+        const auto range = parse_range(text, 100, 599);
         if (range) {
             endpoint.when_status.push_back(*range);
         } else {

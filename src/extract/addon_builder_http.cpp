@@ -7,6 +7,7 @@
 #include "document/scalar.hpp"
 #include "extract/addon_builder.hpp"
 #include "extract/manifest_keys.hpp"
+#include "extract/manifest_values.hpp"
 
 namespace pollux::extract {
 
@@ -19,17 +20,6 @@ namespace {
 constexpr std::size_t kMaxEndpoints = 64;
 constexpr std::uint64_t kMaxBody = 64ULL << 20U;
 
-// 4096, 64KiB, 4MiB
-std::optional<std::uint64_t> parse_size(std::string_view text) {
-    std::uint64_t unit = 1;
-    if (text.ends_with("KiB")) unit = 1U << 10U;
-    if (text.ends_with("MiB")) unit = 1U << 20U;
-    if (unit > 1) text.remove_suffix(3);
-    const auto number = document::parse_unsigned(text);
-    if (!number || *number == 0 || *number > kMaxBody / unit) return std::nullopt;
-    return *number * unit;
-}
-
 bool is_header_name(std::string_view text) {
     return !text.empty() && text.size() <= 128 && std::ranges::all_of(text, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -38,15 +28,6 @@ bool is_header_name(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<std::pair<int, int>> parse_status_range(std::string_view text) {
-    const std::size_t dash = text.find('-');
-    const auto low = document::parse_integer(text.substr(0, dash));
-    const auto high =
-        dash == std::string_view::npos ? low : document::parse_integer(text.substr(dash + 1));
-    if (!low || !high || *low < 100 || *high > 599 || *low > *high) return std::nullopt;
-    return std::pair(static_cast<int>(*low), static_cast<int>(*high));
-}
 
 Template AddonBuilder::url_template(Reader& reader, std::string_view key, const std::string& text) {
     Template compiled = Template::compile(text);
@@ -150,25 +131,42 @@ void AddonBuilder::read_tls(Reader& http) {
 void AddonBuilder::read_endpoint(const Node& node, std::string path) {
     Reader reader(node, std::move(path), out_, keys::kEndpoint);
     EndpointPlan endpoint;
-    endpoint.name = reader.string("name", Need::kRequired).value_or("");
-    check_name(reader, "name", endpoint.name);
-    HttpPlan& http = plan_->http;
-    if (std::ranges::find(http.endpoints, endpoint.name, &EndpointPlan::name) !=
-        http.endpoints.end()) {
-        reader.error("name", "is taken by an endpoint above; choose another");
-    }
-    endpoint.group = group_of(reader, endpoint.name, true);
+    read_name_and_group(reader, endpoint);
     read_request(reader, endpoint);
     read_expect(reader, endpoint);
-    endpoint.format = read_body_format(reader);
+    read_format(reader, endpoint);
+    read_fallback(reader, endpoint);
+    if (endpoint.format == BodyFormat::kNagios) {
+        reader.error("format", "nagios only fits a command, which has an exit code");
+    }
+    add_endpoint(reader, std::move(endpoint));
+}
+
+void AddonBuilder::read_name_and_group(Reader& reader, EndpointPlan& endpoint) {
+    endpoint.name = reader.string("name", Need::kRequired).value_or("");
+    check_name(reader, "name", endpoint.name);
+    const HttpPlan& http = plan_->http;
+    if (std::ranges::find(http.endpoints, endpoint.name, &EndpointPlan::name) !=
+        http.endpoints.end()) {
+        reader.error("name", "is taken by one above; choose another");
+    }
+    endpoint.group = group_of(reader, endpoint.name, true);
+}
+
+void AddonBuilder::read_format(Reader& reader, EndpointPlan& endpoint) {
+    endpoint.format = read_body_format(reader, endpoint.format);
     endpoint.separator = reader.string("separator").value_or("=");
     if (endpoint.separator.empty()) reader.error("separator", "is empty; write it like \"=\"");
     if (reader.has("separator") && endpoint.format != BodyFormat::kKeyValue) {
         reader.error("separator", "only fits format: key_value");
     }
-    endpoint.optional = reader.boolean("optional").value_or(false);
     read_format_parts(reader, endpoint);
-    read_fallback(reader, endpoint);
+}
+
+// What all kinds of requests have in common; ends the reader.
+void AddonBuilder::add_endpoint(Reader& reader, EndpointPlan endpoint) {
+    HttpPlan& http = plan_->http;
+    endpoint.optional = reader.boolean("optional").value_or(false);
     read_endpoint_signals(reader, endpoint);
     const auto index = static_cast<std::uint16_t>(http.endpoints.size());
     if (plan_->groups.size() <= endpoint.group) plan_->groups.resize(endpoint.group + 1U);
@@ -177,7 +175,7 @@ void AddonBuilder::read_endpoint(const Node& node, std::string path) {
     group.endpoints.push_back(index);
     const Node* rows = reader.map("rows");
     if (rows != nullptr && !is_tree(endpoint.format)) {
-        reader.error("rows", "only fits format: json, xml, table or grok");
+        reader.error("rows", "only fits format: json, xml, table, grok or nagios");
     }
     const std::string rows_path = reader.path_of("rows");
     reader.finish();
@@ -208,7 +206,7 @@ void AddonBuilder::read_request(Reader& reader, EndpointPlan& endpoint) {
     endpoint.max_redirects =
         static_cast<std::uint32_t>(reader.integer("redirects", 0, 20).value_or(0));
     if (const auto size = reader.string("max_body")) {
-        const auto bytes = parse_size(*size);
+        const auto bytes = parse_size(*size, kMaxBody);
         if (!bytes) {
             reader.error("max_body", fmt::format("{} is no size up to 64MiB; write it like 64KiB "
                                                  "or 4MiB",
@@ -223,7 +221,7 @@ void AddonBuilder::read_expect(Reader& reader, EndpointPlan& endpoint) {
     if (expect.empty()) return;
     endpoint.expect.clear();
     for (const std::string& text : expect) {
-        const auto range = text == "any" ? std::pair(100, 599) : parse_status_range(text);
+        const auto range = text == "any" ? std::pair(100, 599) : parse_range(text, 100, 599);
         if (!range) {
             reader.error("expect",
                          fmt::format("{} is no status; write 200, 200-299 or any", quoted(text)));

@@ -25,10 +25,8 @@ constexpr std::size_t kMaxFields = 200;
 
 void AddonBuilder::read_protocol(Reader& reader) {
     const ProtocolKind protocol = plan_->addon.protocol;
-    for (const ProtocolKind other : {ProtocolKind::kHttp, ProtocolKind::kSnmp, ProtocolKind::kTrap,
-                                     ProtocolKind::kWebhook, ProtocolKind::kPush}) {
-        const std::string_view section = model::to_string(other);
-        if (other == protocol || !reader.has(section)) continue;
+    for (const std::string_view section : keys::kSections) {
+        if (section == model::to_string(protocol) || !reader.has(section)) continue;
         reader.error(section, fmt::format("does not fit protocol: {}", model::to_string(protocol)));
     }
     switch (protocol) {
@@ -36,7 +34,8 @@ void AddonBuilder::read_protocol(Reader& reader) {
         case ProtocolKind::kTrap: read_trap(reader); break;
         case ProtocolKind::kWebhook: read_webhook(reader); break;
         case ProtocolKind::kPush: read_push(reader); break;
-        default: read_http(reader); break;
+        case ProtocolKind::kHttp: read_http(reader); break;
+        default: read_check(reader); break;
     }
 }
 
@@ -149,7 +148,7 @@ void AddonBuilder::read_webhook(Reader& reader) {
     const Node empty = Node::map();
     const Node* node = reader.map("webhook");
     Reader inner(node == nullptr ? empty : *node, "webhook", out_, keys::kWebhook);
-    message.format = read_body_format(inner);
+    message.format = read_body_format(inner, BodyFormat::kJson);
     message.separator = inner.string("separator").value_or("=");
     if (message.separator.empty()) inner.error("separator", "is empty; write it like \"=\"");
     read_format_parts(inner, message);

@@ -133,18 +133,24 @@ void AddonBuilder::read_shape(Reader& reader, model::MetricDef& metric, Rule& ru
 }
 
 void AddonBuilder::read_source(Reader& reader, Rule& rule) {
-    const bool http = plan_->addon.protocol == model::ProtocolKind::kHttp ||
-                      plan_->addon.protocol == model::ProtocolKind::kWebhook;
+    const model::ProtocolKind protocol = plan_->addon.protocol;
+    // The values of a trap or a push are read like those of SNMP gets.
+    const bool snmp = protocol == model::ProtocolKind::kSnmp ||
+                      protocol == model::ProtocolKind::kTrap ||
+                      protocol == model::ProtocolKind::kPush;
     for (const std::string_view key : {"endpoint", "path", "key", "header", "fact"}) {
-        if (!http && reader.has(key)) reader.error(key, "only fits protocol: http");
+        if (snmp && reader.has(key)) reader.error(key, "does not fit protocol: snmp");
     }
     for (const std::string_view key : {"get", "column"}) {
-        if (http && reader.has(key)) reader.error(key, "only fits protocol: snmp");
+        if (!snmp && reader.has(key)) reader.error(key, "only fits protocol: snmp");
     }
-    if (http) {
-        read_http_source(reader, rule);
-    } else {
+    if (plan_->addon.protocol != model::ProtocolKind::kHttp && !snmp && reader.has("header")) {
+        reader.error("header", "only fits protocol: http");
+    }
+    if (snmp) {
         read_snmp_source(reader, rule);
+    } else {
+        read_http_source(reader, rule);
     }
     read_pattern(reader, rule);
 }
@@ -153,21 +159,9 @@ void AddonBuilder::read_source(Reader& reader, Rule& rule) {
 bool AddonBuilder::read_fact(Reader& reader, Rule& rule) {
     if (!reader.has("fact")) return false;
     rule.source = SourceKind::kFact;
-    rule.fact =
-        reader
-            .choice<HttpFact>("fact", {{"status", HttpFact::kStatus},
-                                       {"latency", HttpFact::kLatency},
-                                       {"dns_time", HttpFact::kDnsTime},
-                                       {"connect_time", HttpFact::kConnectTime},
-                                       {"tls_time", HttpFact::kTlsTime},
-                                       {"first_byte_time", HttpFact::kFirstByteTime},
-                                       {"size", HttpFact::kSize},
-                                       {"redirects", HttpFact::kRedirects},
-                                       {"http_version", HttpFact::kHttpVersion},
-                                       {"certificate_days", HttpFact::kCertificateDays},
-                                       {"certificate_subject", HttpFact::kCertificateSubject},
-                                       {"certificate_issuer", HttpFact::kCertificateIssuer}})
-            .value_or(HttpFact::kStatus);
+    const auto facts = facts_of(plan_->addon.protocol);
+    const auto names = names_of(facts, &FactName::name);
+    if (const auto index = reader.one_of("fact", names)) rule.fact = facts[*index].fact;
     return true;
 }
 
@@ -225,9 +219,8 @@ void AddonBuilder::read_http_source(Reader& reader, Rule& rule) {
     const EndpointPlan& endpoint = endpoints[rule.endpoint];
     rule.group = endpoint.group;
     if (rule.source == SourceKind::kJson && !is_tree(endpoint.format)) {
-        reader.error("path",
-                     fmt::format("needs format: json, xml, table or grok at the endpoint {}",
-                                 endpoint.name));
+        reader.error("path", fmt::format("needs format: json, xml, table, grok or nagios at {}",
+                                         endpoint.name));
     }
     if (rule.source == SourceKind::kKey && endpoint.format != BodyFormat::kKeyValue &&
         endpoint.format != BodyFormat::kForm) {
@@ -303,9 +296,9 @@ void AddonBuilder::read_value(Reader& reader, Rule& rule) {
     if (!text) {
         if (rule.source == SourceKind::kNone) {
             reader.error("name",
-                         plan_->addon.protocol == model::ProtocolKind::kHttp
-                             ? "has no source; name path, key, header, fact, pattern or value"
-                             : "has no source; name get, column or value");
+                         plan_->addon.protocol == model::ProtocolKind::kSnmp
+                             ? "has no source; name get, column or value"
+                             : "has no source; name path, key, header, fact, pattern or value");
         }
         return;
     }

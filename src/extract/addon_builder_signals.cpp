@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "extract/addon_builder.hpp"
 #include "extract/manifest_keys.hpp"
+#include "extract/manifest_values.hpp"
 
 namespace pollux::extract {
 
@@ -72,12 +73,14 @@ void AddonBuilder::read_endpoint_signals(Reader& reader, EndpointPlan& endpoint)
     if (!endpoint.on_failure.empty() && !is_type_name(endpoint.on_failure)) {
         reader.error("on_failure", "is no name of a type of signal");
     }
-    const Node* statuses = reader.map("on_status");
+    // Only HTTP has a status.
+    const bool http = plan_->addon.protocol == model::ProtocolKind::kHttp;
+    const Node* statuses = http ? reader.map("on_status") : nullptr;
     if (statuses == nullptr) return;
     Reader inner(*statuses, reader.path_of("on_status"), out_);
     for (const document::MapEntry& entry : statuses->entries()) {
         const auto type = inner.string(entry.key);
-        const auto range = parse_status_range(entry.key);
+        const auto range = parse_range(entry.key, 100, 599);
         if (!range || !type || !is_type_name(*type)) {
             inner.error(entry.key, "is no status with a type; write it like 401: auth_failed");
             continue;

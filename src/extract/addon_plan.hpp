@@ -13,9 +13,11 @@
 
 #include "document/node.hpp"
 #include "extract/expression.hpp"
+#include "extract/facts.hpp"
 #include "extract/json_path.hpp"
 #include "extract/pattern.hpp"
 #include "extract/placeholder.hpp"
+#include "extract/request_plan.hpp"
 #include "extract/signal_plan.hpp"
 #include "extract/text_table.hpp"
 #include "model/addon.hpp"
@@ -46,12 +48,14 @@ enum class BodyFormat : std::uint8_t {
     kKeyValue,
     kForm,
     kNone,
+    kNagios,  // output of a plugin, read as a tree
+    kReply,   // no body: the reply itself is read as a tree
 };
 
-// Whether the answer is read as a tree, by paths.
+// Whether paths find something in it.
 constexpr bool is_tree(BodyFormat format) {
-    return format == BodyFormat::kJson || format == BodyFormat::kXml ||
-           format == BodyFormat::kTable || format == BodyFormat::kGrok;
+    return format != BodyFormat::kText && format != BodyFormat::kKeyValue &&
+           format != BodyFormat::kForm && format != BodyFormat::kNone;
 }
 
 struct EndpointPlan {
@@ -74,6 +78,7 @@ struct EndpointPlan {
     std::optional<GrokFormat> grok;           // kGrok
     std::optional<std::uint16_t> instead_of;  // only asked when that one ended with such a status
     std::vector<std::pair<int, int>> when_status;
+    RequestPlan request;     // of a protocol other than HTTP
     std::string on_failure;  // type of the signal that a failure raises; empty: none
     std::vector<std::pair<std::pair<int, int>, std::string>> on_status;  // range, type
 
@@ -89,7 +94,7 @@ struct HttpPlan {
     model::TlsOptions tls;
     bool http2 = true;
     std::vector<std::pair<std::string, Template>> headers;
-    std::vector<EndpointPlan> endpoints;
+    std::vector<EndpointPlan> endpoints;  // of other protocols: commands, queries, checks
 };
 
 struct SnmpGet {
@@ -155,21 +160,6 @@ enum class SourceKind : std::uint8_t {
     kFact,
 };
 
-enum class HttpFact : std::uint8_t {
-    kStatus,
-    kLatency,
-    kDnsTime,
-    kConnectTime,
-    kTlsTime,
-    kFirstByteTime,
-    kSize,
-    kRedirects,
-    kHttpVersion,
-    kCertificateDays,
-    kCertificateSubject,
-    kCertificateIssuer,
-};
-
 struct ValueMap {
     std::vector<std::pair<model::Value, model::Value>> entries;
     std::optional<model::Value> otherwise;  // key "*"
@@ -186,7 +176,7 @@ struct Rule {
     SourceKind source = SourceKind::kNone;
     std::vector<std::uint16_t> from;  // gets or columns; the first that exists counts
     std::uint16_t endpoint = 0;
-    HttpFact fact = HttpFact::kStatus;
+    Fact fact = Fact::kStatus;
     std::optional<JsonPath> path;
     std::string key;
     std::optional<Pattern> pattern;

@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr base::Duration kHttpTimeout = 30s;
 constexpr base::Duration kSnmpTimeout = 10s;
+constexpr base::Duration kCommandTimeout = 30s;
+constexpr base::Duration kCheckTimeout = 10s;
 constexpr std::size_t kMaxUrl = 8192;
 
 enum class Place : std::uint8_t { kUrl, kHeader, kText, kJson };
@@ -117,7 +119,36 @@ class AskMaker {
         return std::make_shared<const model::Ask>(std::move(ask));
     }
 
+    // A command, a query or a check.
+    base::Result<std::shared_ptr<const model::Ask>> other(const EndpointPlan& endpoint) const {
+        const auto text = [&](std::string_view name) -> std::optional<std::string> {
+            if (name != "port") return value(name, Place::kText);
+            return known_port() == 0 ? "" : fmt::format("{}", known_port());
+        };
+        auto request = make_request(endpoint.request, text);
+        if (!request) return std::unexpected(request.error());
+        if (auto* tls = std::get_if<model::TlsAsk>(&*request)) {
+            tls->tls.ca_file = binding_.tls_ca_file.value_or(tls->tls.ca_file);
+            tls->tls.pin_sha256 = binding_.tls_pin_sha256.value_or(tls->tls.pin_sha256);
+        }
+        const bool command = std::holds_alternative<model::SshAsk>(*request) ||
+                             std::holds_alternative<model::ExecAsk>(*request);
+        if (std::holds_alternative<model::TcpAsk>(*request) && known_port() == 0) {
+            return base::config_error(
+                "addon.port", fmt::format("addon {} has no port of its own; give the target a port",
+                                          plan_.addon.name));
+        }
+        model::Ask ask = common(command ? kCommandTimeout : kCheckTimeout);
+        ask.host = bare_host();
+        ask.port = known_port();
+        if (endpoint.timeout && !binding_.timeout) ask.timeout = *endpoint.timeout;
+        ask.request = std::move(*request);
+        return std::make_shared<const model::Ask>(std::move(ask));
+    }
+
   private:
+    std::uint16_t known_port() const { return binding_.port != 0 ? binding_.port : plan_.port; }
+
     std::uint16_t port() const {
         if (binding_.port != 0) return binding_.port;
         if (plan_.port != 0) return plan_.port;
@@ -206,7 +237,10 @@ bool is_tolerated(const AddonPlan& plan, std::size_t group, std::size_t ask,
     if (ask >= endpoints.size() || ask >= replies.size() || replies[ask] == nullptr) return false;
     const auto* failed = std::get_if<model::PollFailure>(&replies[ask]->answer);
     if (failed == nullptr) return false;
-    const EndpointPlan& endpoint = plan.http.endpoints[endpoints[ask]];
+    // What stands in for another is spoken for by it.
+    const EndpointPlan& asked = plan.http.endpoints[endpoints[ask]];
+    const EndpointPlan& endpoint =
+        asked.instead_of ? plan.http.endpoints[*asked.instead_of] : asked;
     return endpoint.signal_of(failed->http_status) != nullptr ||
            stand_in(plan, group, ask, replies) != nullptr;
 }
@@ -239,7 +273,9 @@ base::Result<std::vector<std::shared_ptr<const model::Ask>>> CompiledAddon::asks
         return out;
     }
     for (const std::uint16_t index : plan_->groups[group].endpoints) {
-        auto ask = maker.http(plan_->http.endpoints[index]);
+        const EndpointPlan& endpoint = plan_->http.endpoints[index];
+        const bool http = std::holds_alternative<std::monostate>(endpoint.request);
+        auto ask = http ? maker.http(endpoint) : maker.other(endpoint);
         if (!ask) return std::unexpected(ask.error());
         out.push_back(std::move(*ask));
     }

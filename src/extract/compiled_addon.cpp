@@ -115,6 +115,7 @@ CompileResult compile(std::string_view text, std::string file) {
     if (!parsed.ok) return result;
     if (is_imported(parsed.root)) {
         document::Node translated = translate(parsed.root, result.diagnostics);
+        if (!result.diagnostics.ok()) return result;
         parsed.root = std::move(translated);
     }
     auto root = std::make_shared<const document::Node>(std::move(parsed.root));

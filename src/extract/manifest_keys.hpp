@@ -12,7 +12,11 @@ inline constexpr std::string_view kManifest[] = {
     "schema",   "name",     "version", "title",        "description", "category",
     "protocol", "interval", "timeout", "groups",       "parameters",  "port",
     "http",     "snmp",     "metrics", "conditions",   "change",      "trap",
-    "webhook",  "push",     "signals", "signal_types", "credentials"};
+    "webhook",  "push",     "signals", "signal_types", "credentials", "ssh",
+    "exec",     "tcp",      "tls",     "icmp",         "dns"};
+// Of these only the one of the protocol may be there.
+inline constexpr std::string_view kSections[] = {"http", "snmp", "ssh",  "exec",    "tcp", "tls",
+                                                 "icmp", "dns",  "trap", "webhook", "push"};
 inline constexpr std::string_view kCredentials[] = {"username", "password", "token", "community",
                                                     "ssh_key"};
 inline constexpr std::string_view kParameter[] = {"type", "required", "default", "example",
@@ -28,6 +32,22 @@ inline constexpr std::string_view kEndpoint[] = {
 inline constexpr std::string_view kTextTable[] = {"separator", "columns", "fixed", "skip"};
 inline constexpr std::string_view kGrok[] = {"pattern", "patterns", "fields", "whole"};
 inline constexpr std::string_view kJsonRows[] = {"from", "name", "include", "exclude", "where"};
+inline constexpr std::string_view kCommands[] = {"commands"};
+inline constexpr std::string_view kSshCommand[] = {
+    "name",      "command",  "group", "interval",   "timeout", "expect", "format",
+    "separator", "optional", "rows",  "max_output", "table",   "grok",   "on_failure"};
+inline constexpr std::string_view kExecCommand[] = {
+    "name",       "command",     "group",     "interval", "timeout",
+    "expect",     "format",      "separator", "optional", "rows",
+    "max_output", "environment", "table",     "grok",     "on_failure"};
+inline constexpr std::string_view kTcpCheck[] = {"send", "expect", "max_bytes"};
+inline constexpr std::string_view kTlsCheck[] = {"starttls", "server_name", "ca_file",
+                                                 "require_valid", "rows"};
+inline constexpr std::string_view kIcmp[] = {"count", "spacing", "payload"};
+inline constexpr std::string_view kDns[] = {"queries"};
+inline constexpr std::string_view kDnsQuery[] = {"name",  "query",     "type",    "recursion",
+                                                 "group", "interval",  "timeout", "optional",
+                                                 "rows",  "on_failure"};
 inline constexpr std::string_view kSnmp[] = {
     "version", "max_repetitions", "max_varbinds", "max_rows", "resends", "gets", "tables"};
 inline constexpr std::string_view kGet[] = {"name", "oid", "group"};

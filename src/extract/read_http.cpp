@@ -9,60 +9,40 @@
 #include "base/text.hpp"
 #include "extract/json_document.hpp"
 #include "extract/key_value.hpp"
+#include "extract/reply_document.hpp"
 #include "extract/value_math.hpp"
 #include "extract/xml_document.hpp"
 
 namespace pollux::extract {
 namespace {
 
-using model::HttpReply;
 using model::Reply;
 using model::Value;
 
 // One endpoint's reply, read at most once.
 struct Answer {
     const Reply* reply = nullptr;
-    const HttpReply* http = nullptr;  // null: failed or not asked
-    bool tolerated = false;           // failed, and nobody minds
+    bool good = false;       // false: failed or not asked
+    bool tolerated = false;  // failed, and nobody minds
+    std::string_view body;
     std::optional<JsonDocument> json;
     std::optional<KeyValues> key_values;
 };
 
 // The answer as JSON text, which it may be already.
-base::Result<std::string> tree_text(const EndpointPlan& endpoint, const std::string& body) {
+base::Result<std::string> tree_text(const EndpointPlan& endpoint, const Reply& reply,
+                                    std::string_view body, base::WallTime now) {
     const auto most = static_cast<std::size_t>(endpoint.max_body_bytes) * 4;
+    const auto* command = std::get_if<model::CommandReply>(&reply.answer);
     switch (endpoint.format) {
         case BodyFormat::kXml: return xml_to_json(body, {.max_bytes = endpoint.max_body_bytes});
         case BodyFormat::kTable: return endpoint.table->to_json(body, most);
         case BodyFormat::kGrok: return endpoint.grok->to_json(body, most);
-        default: return body;
+        case BodyFormat::kNagios:
+            return command != nullptr ? plugin_document(*command) : reply_document(reply, now);
+        case BodyFormat::kReply: return reply_document(reply, now);
+        default: return std::string(body);
     }
-}
-
-Value phase(base::Duration duration) {
-    return duration.count() == 0 ? Value() : Value(base::to_seconds(duration));
-}
-
-Value fact_value(HttpFact fact, const Reply& reply, const HttpReply& http, base::WallTime now) {
-    switch (fact) {
-        case HttpFact::kStatus: return static_cast<std::int64_t>(http.status);
-        case HttpFact::kLatency: return base::to_seconds(reply.phases.total);
-        case HttpFact::kDnsTime: return phase(reply.phases.dns);
-        case HttpFact::kConnectTime: return phase(reply.phases.connect);
-        case HttpFact::kTlsTime: return phase(reply.phases.tls);
-        case HttpFact::kFirstByteTime: return phase(reply.phases.first_byte);
-        case HttpFact::kSize: return static_cast<std::int64_t>(http.body.size());
-        case HttpFact::kRedirects: return static_cast<std::int64_t>(http.redirects);
-        case HttpFact::kHttpVersion: return http.http_version;
-        case HttpFact::kCertificateDays:
-            if (http.certificates.empty()) return {};
-            return base::to_seconds(http.certificates.front().not_after - now) / 86'400;
-        case HttpFact::kCertificateSubject:
-            return http.certificates.empty() ? Value() : Value(http.certificates.front().subject);
-        case HttpFact::kCertificateIssuer:
-            return http.certificates.empty() ? Value() : Value(http.certificates.front().issuer);
-    }
-    return {};
 }
 
 class HttpReader {
@@ -91,30 +71,30 @@ class HttpReader {
         const Reply* instead = stand_in(plan_, group_number(), ask, replies);
         answer.tolerated = is_tolerated(plan_, group_number(), ask, replies);
         SignalWriter* const signals = writer_.signals();
-        if (signals != nullptr && reply != nullptr) {
+        if (signals != nullptr && reply != nullptr && !endpoint.instead_of) {
             signals->exchange(endpoint, instead != nullptr ? *instead : *reply);
         }
         answer.reply = reply;
-        answer.http = reply == nullptr ? nullptr : std::get_if<HttpReply>(&reply->answer);
-        if (answer.http == nullptr) {
+        answer.good = reply != nullptr && reply->ok();
+        if (!answer.good) {
             // Of two that stand for each other one answer is enough.
-            const bool covered =
-                (instead != nullptr && instead->ok()) ||
-                (endpoint.instead_of && answer_of(*endpoint.instead_of).http != nullptr);
+            const bool covered = (instead != nullptr && instead->ok()) ||
+                                 (endpoint.instead_of && answer_of(*endpoint.instead_of).good);
             if (signals != nullptr && !covered) signals->unreadable(number_of(endpoint));
             failed(endpoint, reply, instead != nullptr);
             return;
         }
+        answer.body = body_of(*reply);
         if (endpoint.format == BodyFormat::kKeyValue) {
-            answer.key_values = KeyValues::parse(answer.http->body, endpoint.separator);
+            answer.key_values = KeyValues::parse(answer.body, endpoint.separator);
         }
         if (endpoint.format == BodyFormat::kForm) {
-            answer.key_values = KeyValues::parse_form(answer.http->body);
+            answer.key_values = KeyValues::parse_form(answer.body);
         }
         if (!is_tree(endpoint.format) || !wants_json(endpoint)) return;
         JsonLimits limits;
         limits.max_memory = static_cast<std::size_t>(writer_.budget().bytes);
-        const auto text = tree_text(endpoint, answer.http->body);
+        const auto text = tree_text(endpoint, *reply, answer.body, now_);
         auto parsed = text ? JsonDocument::parse(*text, limits)
                            : base::Result<JsonDocument>(std::unexpected(text.error()));
         if (parsed) {
@@ -183,7 +163,7 @@ class HttpReader {
         Value out;
         if (rule.source == SourceKind::kNone) return out;
         Answer& answer = answer_of(rule.endpoint);
-        if (answer.http == nullptr) {
+        if (!answer.good) {
             found = "the request failed";
             return out;
         }
@@ -202,15 +182,15 @@ class HttpReader {
             }
             case SourceKind::kKey: out = text_value(answer.key_values->find(rule.key)); break;
             case SourceKind::kHeader: {
-                const auto header = std::ranges::find(answer.http->headers, rule.key,
+                const auto* http = std::get_if<model::HttpReply>(&answer.reply->answer);
+                if (http == nullptr) break;
+                const auto header = std::ranges::find(http->headers, rule.key,
                                                       &std::pair<std::string, std::string>::first);
-                if (header != answer.http->headers.end()) out = header->second;
+                if (header != http->headers.end()) out = header->second;
                 break;
             }
             case SourceKind::kBody: break;
-            case SourceKind::kFact:
-                out = fact_value(rule.fact, *answer.reply, *answer.http, now_);
-                break;
+            case SourceKind::kFact: out = fact_value(rule.fact, *answer.reply, now_); break;
             default: break;
         }
         if (rule.pattern) apply_pattern(rule, answer, out);
@@ -221,7 +201,7 @@ class HttpReader {
         std::string text;
         std::string_view searched;
         if (rule.source == SourceKind::kBody) {
-            searched = answer.http->body;
+            searched = answer.body;
         } else if (is_null(value)) {
             return;
         } else {
@@ -241,8 +221,7 @@ class HttpReader {
         if (rule.source == SourceKind::kNone) return false;
         const EndpointPlan& endpoint = plan_.http.endpoints[rule.endpoint];
         const Answer& answer = answer_of(rule.endpoint);
-        return answer.http == nullptr &&
-               (endpoint.optional || answer.tolerated || answer.reply == nullptr);
+        return !answer.good && (endpoint.optional || answer.tolerated || answer.reply == nullptr);
     }
 
     void read_rule(const Rule& rule) {

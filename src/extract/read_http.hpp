@@ -1,4 +1,5 @@
-// Reads HTTP replies. Private to this folder.
+// Reads replies that are text or facts: of HTTP, commands, queries and checks. Private to this
+// folder.
 #pragma once
 
 #include <span>

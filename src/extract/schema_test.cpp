@@ -60,7 +60,16 @@ TEST(Schema, ListsTheKeysTheReaderTakes) {
         {"signal_type", keys::kSignalType},
         {"trap", keys::kTrap},
         {"webhook", keys::kWebhook},
-        {"push", keys::kPush}};
+        {"push", keys::kPush},
+        {"ssh", keys::kCommands},
+        {"exec", keys::kCommands},
+        {"ssh_command", keys::kSshCommand},
+        {"tcp", keys::kTcpCheck},
+        {"exec_command", keys::kExecCommand},
+        {"icmp", keys::kIcmp},
+        {"tls_check", keys::kTlsCheck},
+        {"dns", keys::kDns},
+        {"dns_query", keys::kDnsQuery}};
     for (const auto& [name, keys] : parts) {
         const document::Node* part = defs->find(name);
         ASSERT_NE(part, nullptr) << name;

@@ -90,7 +90,7 @@ bool is_name(std::string_view text) {
 
 std::string member(std::string_view name) { return fmt::format("['{}']", name); }
 
-// [2], [@id='x'], [name='x']
+// [2], [@id], [@id='x'], [name='x']
 std::optional<std::string> condition(std::string_view text) {
     const bool number = !text.empty() && text.size() < 7 &&
                         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -101,7 +101,10 @@ std::optional<std::string> condition(std::string_view text) {
         return fmt::format("[{}]", index - 1);
     }
     const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos) return std::nullopt;
+    if (equals == std::string_view::npos) {
+        const bool named = text.starts_with('@') && is_name(text.substr(1));
+        return named ? std::optional(fmt::format("[?@['{}']]", text)) : std::nullopt;
+    }
     const std::string_view left = text.substr(0, equals);
     const std::string_view right = text.substr(equals + 1);
     const bool attribute = left.starts_with('@');

@@ -22,7 +22,7 @@ struct XmlLimits {
 base::Result<std::string> xml_to_json(std::string_view text, const XmlLimits& limits = {});
 
 // A path into XML as the JSONPath that finds the same:
-//     root/disk/@status   //disk   disk[@id='sd1']/size   disk[2]   */name   .   @id
+//     root/disk/@status   //disk   disk[@id='sd1']/size   disk[2]   //*[@id]   */name   .   @id
 // With `leaf` it finds the text of the element it ends at. Error xml_path.invalid.
 base::Result<std::string> xml_path_to_json_path(std::string_view path, bool leaf);
 

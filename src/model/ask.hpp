@@ -64,10 +64,11 @@ struct SshAsk {
 
 // One program on this machine, without a shell. The device is only what it asks about.
 struct ExecAsk {
-    std::vector<std::string>
-        argv;  // the first is an absolute path, or a name in the plugin folders
+    // The first is an absolute path, or a name in the plugin folders.
+    std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> environment;  // beside PATH and LC_ALL
-    std::uint64_t max_output_bytes = 64U << 10U;
+    std::uint64_t max_output_bytes = 64U << 10U;  // standard output and error together
+    std::vector<std::pair<int, int>> good_exit = {{0, 3}};
     bool operator==(const ExecAsk&) const = default;
 };
 
@@ -84,7 +85,8 @@ struct TcpAsk {
 struct TlsAsk {
     StartTls start_tls = StartTls::kNone;
     std::string server_name;  // for SNI and the check of names; empty: the host, if it is a name
-    TlsOptions tls;           // a certificate that does not verify is still an answer
+    TlsOptions tls;
+    bool require_valid = false;  // else a certificate that does not verify is still an answer
     bool operator==(const TlsAsk&) const = default;
 };
 
@@ -111,5 +113,11 @@ struct Ask {
     std::variant<HttpAsk, SnmpAsk, SshAsk, ExecAsk, TcpAsk, TlsAsk, IcmpAsk, DnsAsk> request;
     std::shared_ptr<const Credentials> credentials;  // may be null
 };
+
+// "http", "snmp", ...: as in a manifest and in counters.
+constexpr const char* protocol_name(const Ask& ask) {
+    constexpr const char* kNames[] = {"http", "snmp", "ssh", "exec", "tcp", "tls", "icmp", "dns"};
+    return kNames[ask.request.index()];
+}
 
 }  // namespace pollux::model

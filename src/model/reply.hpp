@@ -113,6 +113,7 @@ struct DnsRecord {
 
 struct DnsReply {
     std::string status;  // "NOERROR", "NXDOMAIN", ...
+    std::string type;    // that was asked for
     bool authoritative = false;
     bool truncated = false;  // and TCP did not help
     std::vector<DnsRecord> answers;

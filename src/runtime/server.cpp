@@ -213,7 +213,8 @@ base::Status Server::start_threads() {
         };
         wiring.history = history_.get();
         wiring.series = &series_;
-        shards_.push_back(std::make_unique<Shard>(i, real_drivers(*egress), std::move(wiring)));
+        shards_.push_back(std::make_unique<Shard>(
+            i, real_drivers(*egress, make_command_rules(settings_)), std::move(wiring)));
     }
     shard_silent_.resize(shards);
     CoreWiring wiring;
@@ -352,7 +353,10 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     stored_ = std::move(wanted);
     settings_ = std::move(next);
     log_.set_level(log_level_of(settings_.log_level));
-    for (const auto& shard : shards_) shard->set_egress(*egress);
+    for (const auto& shard : shards_) {
+        shard->set_egress(*egress);
+        shard->set_rules(make_command_rules(settings_));
+    }
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
     if (settings_file_) {

@@ -16,10 +16,6 @@ namespace {
 // Drivers give up this much before the engine does, so that their reason is heard.
 constexpr base::Duration kBeforeDeadline = std::chrono::milliseconds(500);
 
-const char* protocol_of(const model::Ask& ask) {
-    return std::holds_alternative<model::HttpAsk>(ask.request) ? "http" : "snmp";
-}
-
 // Whether another address of the device is worth a try.
 bool is_unreachable(model::FailureKind kind) {
     return kind == model::FailureKind::kConnection || kind == model::FailureKind::kTimeout ||
@@ -79,6 +75,11 @@ void Shard::forget(std::uint32_t task) {
 void Shard::set_egress(std::shared_ptr<const net::EgressPolicy> egress) {
     loop_->post(
         [this, egress = std::move(egress)]() mutable { drivers_->set_egress(std::move(egress)); });
+}
+
+void Shard::set_rules(CommandRules rules) {
+    loop_->post(
+        [this, rules = std::move(rules)]() mutable { drivers_->set_rules(std::move(rules)); });
 }
 
 void Shard::recall(std::vector<std::pair<std::string, std::string>> memories) {
@@ -165,7 +166,7 @@ void Shard::ask(std::uint32_t index, std::size_t number) {
     run.replies.resize(number);  // those between are not asked
     run.ask = asks[number];
     run.id = next_id_++;
-    ++counts_.protocols[protocol_of(*run.ask)].in_flight;
+    ++counts_.protocols[model::protocol_name(*run.ask)].in_flight;
     drivers_->of(*run.ask).start(
         {.id = run.id,
          .ask = run.ask,
@@ -189,7 +190,7 @@ void Shard::on_reply(std::uint32_t index, model::Reply reply) {
 }
 
 void Shard::count(const model::Ask& ask, const model::Reply& reply) {
-    ProtocolCounts& counts = counts_.protocols[protocol_of(ask)];
+    ProtocolCounts& counts = counts_.protocols[model::protocol_name(ask)];
     --counts.in_flight;
     counts.bytes_in += reply.bytes_in;
     counts.bytes_out += reply.bytes_out;

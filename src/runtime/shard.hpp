@@ -25,6 +25,7 @@
 #include "net/egress_policy.hpp"
 #include "net/event_loop.hpp"
 #include "protocol/driver.hpp"
+#include "runtime/command_rules.hpp"
 #include "runtime/device_page.hpp"
 #include "runtime/run_order.hpp"
 #include "runtime/series_directory.hpp"
@@ -57,6 +58,8 @@ class Drivers {
     virtual protocol::Driver& of(const model::Ask& ask) = 0;
     // From the next connection on.
     virtual void set_egress(std::shared_ptr<const net::EgressPolicy> egress) = 0;
+    // From the next command on.
+    virtual void set_rules(CommandRules /*rules*/) {}
     // What the drivers learned about devices, to be kept over a restart. Empty: nothing new since
     // the last call.
     virtual std::string learned() { return {}; }
@@ -86,6 +89,7 @@ class Shard {
     void cancel(std::vector<RunCancel> cancels);
     void forget(std::uint32_t task);
     void set_egress(std::shared_ptr<const net::EgressPolicy> egress);
+    void set_rules(CommandRules rules);
     // Memory of an earlier process, as the store kept it: by key of the task, and what the drivers
     // learned by kDriverMemory.
     void recall(std::vector<std::pair<std::string, std::string>> memories);

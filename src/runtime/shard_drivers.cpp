@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "net/resolver.hpp"
+#include "protocol/exec/exec_driver.hpp"
 #include "protocol/http/http_driver.hpp"
 #include "protocol/snmp/snmp_driver.hpp"
 
@@ -11,20 +12,26 @@ namespace {
 
 class RealDrivers final : public Drivers {
   public:
-    RealDrivers(net::EventLoop& loop, std::shared_ptr<const net::EgressPolicy> egress)
+    RealDrivers(net::EventLoop& loop, std::shared_ptr<const net::EgressPolicy> egress,
+                const CommandRules& rules)
         : resolver_(net::Resolver::create(loop, {}).value()),
           egress_(std::move(egress)),
           http_(loop, *resolver_, egress_),
-          snmp_(protocol::snmp::SnmpDriver::create(loop, seams()).value()) {}
+          snmp_(protocol::snmp::SnmpDriver::create(loop, seams()).value()),
+          exec_(loop, rules.exec, egress_) {}
 
     protocol::Driver& of(const model::Ask& ask) override {
         if (std::holds_alternative<model::HttpAsk>(ask.request)) return http_;
+        if (std::holds_alternative<model::ExecAsk>(ask.request)) return exec_;
         return *snmp_;
     }
+
+    void set_rules(CommandRules rules) override { exec_.set_rules(std::move(rules.exec)); }
 
     void set_egress(std::shared_ptr<const net::EgressPolicy> egress) override {
         egress_ = std::move(egress);
         http_.client().set_egress(egress_);
+        exec_.set_egress(egress_);
     }
 
     std::string learned() override {
@@ -85,14 +92,20 @@ class RealDrivers final : public Drivers {
     protocol::HttpDriver http_;
     std::unique_ptr<protocol::snmp::SnmpDriver> snmp_;
     std::uint64_t kept_revision_ = 0;
+    protocol::ExecDriver exec_;
 };
 
 }  // namespace
 
-MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress) {
-    return [egress = std::move(egress)](net::EventLoop& loop) -> std::unique_ptr<Drivers> {
-        return std::make_unique<RealDrivers>(loop, egress);
+MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress, CommandRules rules) {
+    return [egress = std::move(egress),
+            rules = std::move(rules)](net::EventLoop& loop) -> std::unique_ptr<Drivers> {
+        return std::make_unique<RealDrivers>(loop, egress, rules);
     };
+}
+
+CommandRules make_command_rules(const config::Settings& settings) {
+    return {.exec = {settings.plugin_folders, settings.exec_allow}};
 }
 
 base::Result<std::shared_ptr<const net::EgressPolicy>> make_egress(

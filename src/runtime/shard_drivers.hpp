@@ -10,9 +10,11 @@
 
 namespace pollux::runtime {
 
-// For Shard: makes HTTP and SNMP drivers on its loop. The policy holds for every connection and
-// every datagram.
-MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress);
+// For Shard: makes the drivers of all protocols on its loop. The policy holds for every connection
+// and every datagram, the rules for what is run here and which hosts are trusted.
+MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress, CommandRules rules = {});
+
+CommandRules make_command_rules(const config::Settings& settings);
 
 // The policy of the settings; what is wrong is named with its setting.
 base::Result<std::shared_ptr<const net::EgressPolicy>> make_egress(

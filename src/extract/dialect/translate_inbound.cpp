@@ -43,7 +43,10 @@ void Translator::trap() {
     }
     if (!varbinds.entries().empty()) trap.set("varbinds", std::move(varbinds));
     tree_.set("trap", std::move(trap));
+    trap_rules(fields);
+}
 
+void Translator::trap_rules(const Fields& fields) {
     const Node* definitions = find("trap_definitions");
     if (definitions == nullptr || definitions->entries().empty()) {
         out_.error(root_.mark(), "trap_definitions", "is missing; no trap means anything");

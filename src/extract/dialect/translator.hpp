@@ -81,6 +81,7 @@ class Translator {
 
     // translate_inbound.cpp
     void trap();
+    void trap_rules(const Fields& fields);
     void webhook();
 
     // Keys: in the section of the method, or at the top.
