@@ -29,5 +29,6 @@ void add_poll(CLI::App& app, int& status, const FleetPorts& ports);
 void add_top(CLI::App& app, int& status);
 void add_secret(CLI::App& app, int& status);
 void add_fleet(CLI::App& app, int& status);
+void add_ssh(CLI::App& app, int& status);
 
 }  // namespace pollux::app

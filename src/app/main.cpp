@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
     pollux::app::add_doctor(app, status, ports);
     pollux::app::add_secret(app, status);
     pollux::app::add_fleet(app, status);
+    pollux::app::add_ssh(app, status);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

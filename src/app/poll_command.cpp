@@ -17,6 +17,7 @@
 #include "config/check_fleet.hpp"
 #include "config/objects.hpp"
 #include "net/event_loop.hpp"
+#include "protocol/ssh/host_keys.hpp"
 #include "runtime/fleet_image.hpp"
 #include "runtime/poll_reading.hpp"
 #include "runtime/secret_files.hpp"
@@ -36,6 +37,8 @@ struct PollArguments {
     std::string community;            // reference: ${VARIABLE}, file:/path
     std::string username;
     std::string password;  // reference
+    std::string ssh_key;   // path
+    bool ssh_agent = false;
     bool no_verify = false;
     bool trace = false;
     double again = 0;  // seconds until a second poll, so that rates show
@@ -58,6 +61,8 @@ base::Result<config::Fleet> ad_hoc_fleet(const PollArguments& arguments) {
     }
     config::Credential credential;
     credential.username = arguments.username;
+    credential.ssh_key = arguments.ssh_key;
+    credential.ssh_agent = arguments.ssh_agent;
     const auto refer = [](const std::string& text,
                           std::optional<config::SecretReference>& into) -> base::Status {
         if (text.empty()) return {};
@@ -278,7 +283,11 @@ int poll(const PollArguments& arguments, const FleetPorts& ports) {
         fmt::print(stderr, "pollux: {}\n", egress.error().message);
         return 1;
     }
-    const Surroundings around{*egress, runtime::make_command_rules(settings)};
+    const Surroundings around{
+        *egress,
+        runtime::make_command_rules(
+            settings, std::make_shared<protocol::ssh::HostKeys>(
+                          arguments.data.empty() ? "" : arguments.data + "/ssh_known_hosts"))};
     derive::TargetMemory memory;
     int status = poll_once(**plan, memory, around, arguments.trace);
     if (arguments.again > 0 && status == 0) {
@@ -311,6 +320,8 @@ void add_poll(CLI::App& app, int& status, const FleetPorts& ports) {
     command->add_option("--username", arguments->username, "User name");
     command->add_option("--password", arguments->password,
                         "Where the password is: '${VARIABLE}' or file:/path");
+    command->add_option("--ssh-key", arguments->ssh_key, "Private key for SSH: /path");
+    command->add_flag("--ssh-agent", arguments->ssh_agent, "Log in to SSH by the agent");
     command->add_flag("--no-verify", arguments->no_verify, "Do not check the certificate");
     command->add_flag("--trace", arguments->trace, "Show every step and every rule");
     command->add_option("--again", arguments->again, "Poll a second time after so many seconds");

@@ -55,7 +55,7 @@ bool fingerprint(const X509* certificate, Sha256& out) {
     return X509_digest(certificate, EVP_sha256(), out.data(), &length) == 1 && length == out.size();
 }
 
-model::CertificateFacts facts_of(const X509* certificate) {
+model::CertificateFacts make_facts(const X509* certificate) {
     model::CertificateFacts facts;
     facts.subject = name_text(X509_get_subject_name(certificate));
     facts.issuer = name_text(X509_get_issuer_name(certificate));
@@ -71,12 +71,12 @@ model::CertificateFacts facts_of(const X509* certificate) {
 void note_certificates(X509_STORE_CTX* context, TlsPeer& peer) {
     peer.certificates.clear();
     const X509* leaf = X509_STORE_CTX_get0_cert(context);
-    if (leaf != nullptr) peer.certificates.push_back(facts_of(leaf));
+    if (leaf != nullptr) peer.certificates.push_back(make_facts(leaf));
     const STACK_OF(X509)* sent = X509_STORE_CTX_get0_untrusted(context);
     for (int i = 0; i < sk_X509_num(sent) && i < kMaxChain; ++i) {
         const X509* certificate = sk_X509_value(sent, i);
         if (leaf != nullptr && X509_cmp(certificate, leaf) == 0) continue;
-        peer.certificates.push_back(facts_of(certificate));
+        peer.certificates.push_back(make_facts(certificate));
     }
 }
 
@@ -135,6 +135,8 @@ int digit_of(char c) {
 }
 
 }  // namespace
+
+model::CertificateFacts facts_of(const x509_st* certificate) { return make_facts(certificate); }
 
 std::optional<Sha256> parse_sha256(std::string_view text) {
     Sha256 result{};

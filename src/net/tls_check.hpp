@@ -22,10 +22,14 @@
 struct ssl_st;
 struct ssl_ctx_st;
 struct x509_store_st;
+struct x509_st;
 
 namespace pollux::net {
 
 using Sha256 = std::array<std::uint8_t, 32>;
+
+// What people want to know of a certificate.
+model::CertificateFacts facts_of(const x509_st* certificate);
 
 // "AB:CD:…" or "abcd…", 64 hexadecimal digits.
 std::optional<Sha256> parse_sha256(std::string_view text);

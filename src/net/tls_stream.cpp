@@ -129,15 +129,44 @@ base::Result<std::unique_ptr<TlsStream>> TlsStream::server(EventLoop& loop,
                                                            std::unique_ptr<ByteStream> below,
                                                            const TlsServerContext& context) {
     std::unique_ptr<TlsStream> stream(new TlsStream(loop, std::move(below)));
-    stream->ssl_ = SSL_new(context.native());
-    if (stream->ssl_ == nullptr) return tls_error("cannot make a TLS connection");
+    if (auto made = stream->attach(context.native()); !made) return std::unexpected(made.error());
+    SSL_set_accept_state(stream->ssl_);
+    return stream;
+}
+
+base::Result<std::unique_ptr<TlsStream>> TlsStream::client(EventLoop& loop,
+                                                           std::unique_ptr<ByteStream> below,
+                                                           ssl_ctx_st* context,
+                                                           const std::string& server_name) {
+    std::unique_ptr<TlsStream> stream(new TlsStream(loop, std::move(below)));
+    if (auto made = stream->attach(context); !made) return std::unexpected(made.error());
+    SSL_set_verify(stream->ssl_, SSL_VERIFY_NONE, nullptr);
+    if (!server_name.empty()) {
+        // What the macro of OpenSSL does, without its casts; the name is copied.
+        SSL_ctrl(stream->ssl_, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                 const_cast<char*>(server_name.c_str()));
+    }
+    SSL_set_connect_state(stream->ssl_);
+    return stream;
+}
+
+base::Status TlsStream::attach(ssl_ctx_st* context) {
+    ssl_ = SSL_new(context);
+    if (ssl_ == nullptr) return tls_error("cannot make a TLS connection");
     BIO* bio = BIO_new(bio_methods());
     if (bio == nullptr) return tls_error("cannot join TLS and its stream");
-    BIO_set_data(bio, stream->below_.get());
-    SSL_set_bio(stream->ssl_, bio, bio);  // owns it from here
-    SSL_set_accept_state(stream->ssl_);
-    stream->below_->set_handler(stream.get());
-    return stream;
+    BIO_set_data(bio, below_.get());
+    SSL_set_bio(ssl_, bio, bio);  // owns it from here
+    below_->set_handler(this);
+    return {};
+}
+
+IoResult TlsStream::handshake() {
+    if (!failure_.empty()) return {.state = IoState::kFailed};
+    ERR_clear_error();
+    const IoResult result = finish(SSL_do_handshake(ssl_), true);
+    update_below();
+    return result;
 }
 
 TlsStream::~TlsStream() {

@@ -1,4 +1,5 @@
-// TLS over any ByteStream, by OpenSSL; the side of the server. Never blocks and owns no descriptor
+// TLS over any ByteStream, by OpenSSL; the side of the server, and of a client that looks at what a
+// server shows. Never blocks and owns no descriptor
 // of its own: what OpenSSL wants to move goes through the stream below.
 #pragma once
 
@@ -52,7 +53,18 @@ class TlsStream final : public ByteStream, private StreamHandler {
     static base::Result<std::unique_ptr<TlsStream>> server(EventLoop& loop,
                                                            std::unique_ptr<ByteStream> below,
                                                            const TlsServerContext& context);
+    // Believes every certificate: who uses it looks at native() after the handshake. An empty name
+    // is not sent.
+    static base::Result<std::unique_ptr<TlsStream>> client(EventLoop& loop,
+                                                           std::unique_ptr<ByteStream> below,
+                                                           ssl_ctx_st* context,
+                                                           const std::string& server_name);
     ~TlsStream();
+
+    // kOk when it is done; kWouldBlock: call again when the handler is called. Wanting to read is
+    // enough for that.
+    IoResult handshake();
+    ssl_st* native() const { return ssl_; }
 
     void set_handler(StreamHandler* handler) override { handler_ = handler; }
     void want(bool to_read, bool to_write) override;
@@ -66,6 +78,7 @@ class TlsStream final : public ByteStream, private StreamHandler {
 
   private:
     TlsStream(EventLoop& loop, std::unique_ptr<ByteStream> below);
+    base::Status attach(ssl_ctx_st* context);
     void on_stream_ready() override;
     IoResult finish(int result, bool reading);
     void update_below();

@@ -205,6 +205,8 @@ base::Status Server::start_threads() {
     sources_ = std::make_unique<SourceKeeper>(
         loop_, log_, secret_source(options_.environment, secrets_.get()), *egress,
         [this](const SourceKeeper::Devices& found) { take_discovered(found); });
+    host_keys_ = std::make_shared<protocol::ssh::HostKeys>(
+        directory_ ? directory_->path() + "/ssh_known_hosts" : "");
     const std::size_t shards = shards_for(settings_);
     for (std::size_t i = 0; i < shards; ++i) {
         ShardWiring wiring;
@@ -214,7 +216,8 @@ base::Status Server::start_threads() {
         wiring.history = history_.get();
         wiring.series = &series_;
         shards_.push_back(std::make_unique<Shard>(
-            i, real_drivers(*egress, make_command_rules(settings_)), std::move(wiring)));
+            i, real_drivers(*egress, make_command_rules(settings_, host_keys_)),
+            std::move(wiring)));
     }
     shard_silent_.resize(shards);
     CoreWiring wiring;
@@ -355,7 +358,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     log_.set_level(log_level_of(settings_.log_level));
     for (const auto& shard : shards_) {
         shard->set_egress(*egress);
-        shard->set_rules(make_command_rules(settings_));
+        shard->set_rules(make_command_rules(settings_, host_keys_));
     }
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));

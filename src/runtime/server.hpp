@@ -16,6 +16,7 @@
 #include "config/settings_resolve.hpp"
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
+#include "protocol/ssh/host_keys.hpp"
 #include "runtime/core_loop.hpp"
 #include "runtime/fleet_image.hpp"
 #include "runtime/secret_files.hpp"
@@ -115,6 +116,7 @@ class Server {
     ServerOptions options_;
     base::WallTime started_at_;
     std::shared_ptr<const store::DataDirectory> directory_;
+    std::shared_ptr<protocol::ssh::HostKeys> host_keys_;
     std::unique_ptr<store::SecretVault> vault_;
     std::unique_ptr<SecretFiles> secrets_;
     std::unique_ptr<SettingsFile> settings_file_;

@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include "net/resolver.hpp"
+#include "protocol/dns/dns_driver.hpp"
 #include "protocol/exec/exec_driver.hpp"
 #include "protocol/http/http_driver.hpp"
+#include "protocol/icmp/icmp_driver.hpp"
 #include "protocol/snmp/snmp_driver.hpp"
+#include "protocol/ssh/ssh_driver.hpp"
+#include "protocol/tcp/tcp_driver.hpp"
+#include "protocol/tls/tls_driver.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -18,20 +23,38 @@ class RealDrivers final : public Drivers {
           egress_(std::move(egress)),
           http_(loop, *resolver_, egress_),
           snmp_(protocol::snmp::SnmpDriver::create(loop, seams()).value()),
-          exec_(loop, rules.exec, egress_) {}
+          exec_(loop, rules.exec, egress_),
+          ssh_(loop, *resolver_, egress_, rules.ssh),
+          tcp_(loop, *resolver_, egress_),
+          tls_(loop, *resolver_, egress_),
+          icmp_(loop, *resolver_, egress_),
+          dns_(loop, *resolver_, egress_) {}
 
     protocol::Driver& of(const model::Ask& ask) override {
         if (std::holds_alternative<model::HttpAsk>(ask.request)) return http_;
         if (std::holds_alternative<model::ExecAsk>(ask.request)) return exec_;
+        if (std::holds_alternative<model::SshAsk>(ask.request)) return ssh_;
+        if (std::holds_alternative<model::TcpAsk>(ask.request)) return tcp_;
+        if (std::holds_alternative<model::TlsAsk>(ask.request)) return tls_;
+        if (std::holds_alternative<model::IcmpAsk>(ask.request)) return icmp_;
+        if (std::holds_alternative<model::DnsAsk>(ask.request)) return dns_;
         return *snmp_;
     }
 
-    void set_rules(CommandRules rules) override { exec_.set_rules(std::move(rules.exec)); }
+    void set_rules(CommandRules rules) override {
+        exec_.set_rules(std::move(rules.exec));
+        ssh_.set_rules(std::move(rules.ssh));
+    }
 
     void set_egress(std::shared_ptr<const net::EgressPolicy> egress) override {
         egress_ = std::move(egress);
         http_.client().set_egress(egress_);
         exec_.set_egress(egress_);
+        ssh_.set_egress(egress_);
+        tcp_.set_egress(egress_);
+        tls_.set_egress(egress_);
+        icmp_.set_egress(egress_);
+        dns_.set_egress(egress_);
     }
 
     std::string learned() override {
@@ -93,6 +116,11 @@ class RealDrivers final : public Drivers {
     std::unique_ptr<protocol::snmp::SnmpDriver> snmp_;
     std::uint64_t kept_revision_ = 0;
     protocol::ExecDriver exec_;
+    protocol::SshDriver ssh_;
+    protocol::TcpDriver tcp_;
+    protocol::TlsDriver tls_;
+    protocol::IcmpDriver icmp_;
+    protocol::DnsDriver dns_;
 };
 
 }  // namespace
@@ -104,8 +132,10 @@ MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress, Comman
     };
 }
 
-CommandRules make_command_rules(const config::Settings& settings) {
-    return {.exec = {settings.plugin_folders, settings.exec_allow}};
+CommandRules make_command_rules(const config::Settings& settings,
+                                std::shared_ptr<protocol::ssh::HostKeys> host_keys) {
+    return {.exec = {settings.plugin_folders, settings.exec_allow},
+            .ssh = {std::move(host_keys), settings.ssh_strict_host_keys}};
 }
 
 base::Result<std::shared_ptr<const net::EgressPolicy>> make_egress(

@@ -14,7 +14,9 @@ namespace pollux::runtime {
 // and every datagram, the rules for what is run here and which hosts are trusted.
 MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress, CommandRules rules = {});
 
-CommandRules make_command_rules(const config::Settings& settings);
+// `host_keys` may be null: then no key of an SSH host is known or recorded.
+CommandRules make_command_rules(const config::Settings& settings,
+                                std::shared_ptr<protocol::ssh::HostKeys> host_keys);
 
 // The policy of the settings; what is wrong is named with its setting.
 base::Result<std::shared_ptr<const net::EgressPolicy>> make_egress(

@@ -1,0 +1,327 @@
+// A real sshd, and what the ssh program says of the same host.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "net/test_tcp_server.hpp"
+#include "protocol/ssh/ssh_driver.hpp"
+#include "protocol/ssh/test_sshd.hpp"
+#include "protocol/test_bench.hpp"
+
+namespace pollux::protocol {
+namespace {
+
+using ssh::HostKeys;
+using ssh::test::make_key;
+using ssh::test::Sshd;
+using test::answer_in;
+using test::failure_in;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class SshDriverLive : public ::testing::Test {
+  protected:
+    SshDriverLive()
+        : host_keys(std::make_shared<HostKeys>(folder.file("data/ssh_known_hosts"))),
+          resolver(std::move(*net::Resolver::create(bench.loop(), {}))) {
+        std::filesystem::create_directories(folder.file("data"));
+        make_key(folder, "user_key", "ed25519");
+        std::string keys = folder.read("user_key.pub");
+        for (const auto& [name, type, passphrase] :
+             {std::tuple{"rsa_key", "rsa", ""}, {"locked_key", "ed25519", "open sesame"}}) {
+            make_key(folder, name, type, passphrase);
+            keys += folder.read(std::string(name) + ".pub");
+        }
+        folder.write("authorized_keys", keys);
+        make_driver();
+    }
+
+    void make_driver(bool strict = false) {
+        driver = std::make_unique<SshDriver>(bench.loop(), *resolver,
+                                             std::make_shared<const net::EgressPolicy>(),
+                                             ssh::SshRules{host_keys, strict});
+    }
+
+    model::Ask ask_of(std::string command, std::uint16_t port, std::string key = "user_key") {
+        auto credentials = std::make_shared<model::Credentials>();
+        credentials->username = "root";
+        if (!key.empty()) credentials->ssh_key = folder.file(key);
+        model::SshAsk request;
+        request.command = std::move(command);
+        request.good_exit = {{0, 255}};
+        model::Ask ask;
+        ask.host = "127.0.0.1";
+        ask.port = port;
+        ask.timeout = std::chrono::seconds(40);
+        ask.credentials = std::move(credentials);
+        ask.request = std::move(request);
+        return ask;
+    }
+
+    static void change(model::Ask& ask, const std::function<void(model::Credentials&)>& edit) {
+        auto credentials = std::make_shared<model::Credentials>(*ask.credentials);
+        edit(*credentials);
+        ask.credentials = std::move(credentials);
+    }
+
+    net::test::TempDir folder;
+    test::Bench bench;
+    std::shared_ptr<HostKeys> host_keys;
+    std::unique_ptr<net::Resolver> resolver;
+    std::unique_ptr<SshDriver> driver;
+};
+
+TEST_F(SshDriverLive, BringsWhatTheSshProgramBrings) {
+    const Sshd sshd(folder);
+    for (const std::string command :
+         {"echo hello", "printf 'a\\000b\\377\\n'; echo err >&2; exit 3", "cat /proc/version",
+          "seq 1 50000", "true", "echo \"$HOME\" | tr a-z A-Z"}) {
+        const auto reply =
+            answer_in<model::CommandReply>(bench.ask(*driver, ask_of(command, sshd.port())));
+        net::test::Process peer(
+            {"sh", "-c",
+             fmt::format("ssh -F none -p {} -i {} -o BatchMode=yes -o StrictHostKeyChecking=no -o "
+                         "UserKnownHostsFile=/dev/null -o LogLevel=ERROR root@127.0.0.1 \"$0\" "
+                         ">{} 2>{}",
+                         sshd.port(), folder.file("user_key"), folder.file("out"),
+                         folder.file("err")),
+             command},
+            folder);
+        ASSERT_TRUE(peer.wait_for_end());
+        EXPECT_EQ(reply.exit_status, peer.exit_code()) << command;
+        EXPECT_EQ(reply.out, folder.read("out")) << command;
+        EXPECT_EQ(reply.error_out, folder.read("err")) << command;
+    }
+    EXPECT_EQ(driver->handshakes(), 1U);
+}
+
+TEST_F(SshDriverLive, ReusesTheConnectionOfAHost) {
+    const Sshd sshd(folder);
+    for (int i = 0; i < 30; ++i) {
+        EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+    }
+    EXPECT_EQ(driver->handshakes(), 1U);
+    EXPECT_EQ(sshd.logins(), 1U);
+    // Several at once go over it side by side.
+    std::vector<std::shared_ptr<std::optional<model::Reply>>> replies;
+    for (int i = 0; i < 12; ++i) {
+        replies.push_back(
+            bench.begin(*driver, ask_of(fmt::format("sleep 0.2; echo {}", i), sshd.port())));
+    }
+    ASSERT_TRUE(bench.run_until([&] {
+        return std::ranges::all_of(replies, [](const auto& one) { return one->has_value(); });
+    }));
+    for (int i = 0; i < 12; ++i) {
+        EXPECT_EQ(answer_in<model::CommandReply>(**replies[static_cast<std::size_t>(i)]).out,
+                  fmt::format("{}\n", i));
+    }
+    EXPECT_EQ(driver->handshakes(), 1U);
+    // A fresh login is one.
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port()), false, true).ok());
+    EXPECT_EQ(driver->handshakes(), 2U);
+    EXPECT_EQ(driver->connections(), 1U);
+}
+
+TEST_F(SshDriverLive, ReplacesAConnectionThatTheServerClosed) {
+    Sshd sshd(folder);
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+    // Ends the process of our own session, as an idle limit would.
+    bench.ask(*driver, ask_of("kill -9 $PPID", sshd.port()));
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+    EXPECT_EQ(driver->handshakes(), 2U);
+}
+
+TEST_F(SshDriverLive, LogsInByKeyPassphraseAndPassword) {
+    const Sshd sshd(folder);
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port(), "rsa_key")).ok());
+    model::Ask locked = ask_of("true", sshd.port(), "locked_key");
+    EXPECT_EQ(failure_in(bench.ask(*driver, locked)).code, "ssh.key");
+    change(locked, [](auto& all) { all.ssh_key_password = base::Secret("wrong"); });
+    const auto wrong = failure_in(bench.ask(*driver, locked));
+    EXPECT_EQ(wrong.code, "ssh.key");
+    EXPECT_EQ(wrong.kind, model::FailureKind::kConfiguration);
+    EXPECT_THAT(wrong.message, ::testing::Not(HasSubstr("wrong")));
+    change(locked, [](auto& all) { all.ssh_key_password = base::Secret("open sesame"); });
+    EXPECT_TRUE(bench.ask(*driver, locked).ok());
+
+    model::Ask password = ask_of("id -un", sshd.port(), "");
+    change(password, [](auto& all) {
+        all.username = "watcher";
+        all.password = base::Secret("correct horse");
+    });
+    EXPECT_EQ(answer_in<model::CommandReply>(bench.ask(*driver, password)).out, "watcher\n");
+    change(password, [](auto& all) { all.password = base::Secret("battery staple"); });
+    const auto refused = failure_in(bench.ask(*driver, password));
+    EXPECT_EQ(refused.code, "ssh.auth");
+    EXPECT_EQ(refused.kind, model::FailureKind::kAuth);
+    EXPECT_THAT(refused.message, HasSubstr("publickey, password"));
+    EXPECT_THAT(refused.message, ::testing::Not(HasSubstr("battery")));
+}
+
+TEST_F(SshDriverLive, LogsInByAgent) {
+    const Sshd sshd(folder);
+    const std::string socket = folder.file("agent.sock");
+    net::test::Process agent({"ssh-agent", "-D", "-a", socket}, folder);
+    ASSERT_TRUE(net::test::Process::wait_until(std::chrono::seconds(30),
+                                               [&] { return access(socket.c_str(), F_OK) == 0; }));
+    setenv("SSH_AUTH_SOCK", socket.c_str(), 1);
+    net::test::run_tool({"ssh-add", "-q", folder.file("user_key")}, folder);
+    model::Ask ask = ask_of("echo by agent", sshd.port(), "");
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask)).code, "ssh.auth");
+    change(ask, [](auto& all) { all.ssh_agent = true; });
+    EXPECT_EQ(answer_in<model::CommandReply>(bench.ask(*driver, ask)).out, "by agent\n");
+    unsetenv("SSH_AUTH_SOCK");
+}
+
+TEST_F(SshDriverLive, RecordsANewHostAndRefusesAChangedKey) {
+    std::uint16_t port = 0;
+    {
+        const Sshd sshd(folder);
+        port = sshd.port();
+        EXPECT_TRUE(bench.ask(*driver, ask_of("true", port)).ok());
+        const auto known = host_keys->list();
+        ASSERT_TRUE(known);
+        ASSERT_EQ(known->size(), 1U);
+        EXPECT_EQ((*known)[0].host, fmt::format("[127.0.0.1]:{}", port));
+        EXPECT_THAT(folder.read("host_key.pub"), HasSubstr((*known)[0].key));
+    }
+    make_key(folder, "other_key", "ed25519");
+    const Sshd impostor(folder, "", port, "other_key");
+    make_driver();
+    const auto failure = failure_in(bench.ask(*driver, ask_of("true", port)));
+    EXPECT_EQ(failure.code, "ssh.host_key_changed");
+    EXPECT_EQ(failure.kind, model::FailureKind::kCertificate);
+    for (const char* key : {"host_key.pub", "other_key.pub"}) {
+        const std::string shown =
+            net::test::run_tool({"ssh-keygen", "-l", "-f", folder.file(key)}, folder);
+        const std::size_t at = shown.find("SHA256:");
+        EXPECT_THAT(failure.message, HasSubstr(shown.substr(at, shown.find(' ', at) - at)));
+    }
+    EXPECT_THAT(failure.message, HasSubstr("pollux ssh host-keys forget 127.0.0.1"));
+    EXPECT_EQ(impostor.logins(), 0U);  // nothing was shown to it
+    // Another process forgets the key; the driver sees that.
+    HostKeys other(host_keys->path());
+    EXPECT_EQ(*other.forget("127.0.0.1"), 1U);
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", port)).ok());
+}
+
+TEST_F(SshDriverLive, AsksForTheKindOfKeyThatIsRecorded) {
+    make_key(folder, "rsa_host", "rsa");
+    const Sshd sshd(folder, fmt::format("HostKey {}\n", folder.file("rsa_host")));
+    const std::string pub = folder.read("rsa_host.pub");
+    ASSERT_TRUE(host_keys->remember({fmt::format("[127.0.0.1]:{}", sshd.port()), "ssh-rsa",
+                                     pub.substr(8, pub.find(' ', 8) - 8)}));
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+}
+
+TEST_F(SshDriverLive, RefusesUnknownHostsWhenStrict) {
+    const Sshd sshd(folder);
+    make_driver(true);
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask_of("true", sshd.port()))).code,
+              "ssh.host_key_unknown");
+    const std::string pub = folder.read("host_key.pub");
+    // As ssh-keyscan writes it, by hand into the file.
+    folder.write("data/ssh_known_hosts",
+                 fmt::format("# ours\n[127.0.0.1]:{} {}", sshd.port(), pub));
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+}
+
+TEST_F(SshDriverLive, TellsHowACommandEnded) {
+    const Sshd sshd(folder);
+    model::Ask ask = ask_of("echo 'disk full' >&2; exit 9", sshd.port());
+    std::get<model::SshAsk>(ask.request).good_exit = {{0, 0}};
+    const auto status = failure_in(bench.ask(*driver, ask));
+    EXPECT_EQ(status.code, "ssh.exit_status");
+    EXPECT_THAT(status.message, HasSubstr("status 9: \"disk full\""));
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask_of("kill -9 $$", sshd.port()))).code, "ssh.signal");
+    EXPECT_EQ(driver->handshakes(), 1U);
+}
+
+TEST_F(SshDriverLive, BoundsTheOutput) {
+    const Sshd sshd(folder);
+    model::Ask ask = ask_of("head -c 3000000 /dev/zero | tr '\\0' x", sshd.port());
+    const auto reply = answer_in<model::CommandReply>(bench.ask(*driver, ask));
+    EXPECT_TRUE(reply.truncated);
+    EXPECT_EQ(reply.out.size(), 1U << 20U);
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask_of("yes", sshd.port()))).code,
+              "ssh.output_too_large");
+}
+
+TEST_F(SshDriverLive, WorksOverIpv6AndNames) {
+    const Sshd sshd(folder);
+    for (const char* host : {"::1", "localhost"}) {
+        model::Ask ask = ask_of("echo yes", sshd.port());
+        ask.host = host;
+        EXPECT_EQ(answer_in<model::CommandReply>(bench.ask(*driver, ask)).out, "yes\n") << host;
+    }
+}
+
+TEST_F(SshDriverLive, ChecksAddressAndUser) {
+    model::Ask ask = ask_of("true", 22);
+    ask.host = "169.254.169.254";
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask)).code, "egress.denied");
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask_of("true", net::test::free_port()))).code,
+              "ssh.refused");
+    ask = ask_of("true", 22);
+    ask.credentials = nullptr;
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask)).code, "ssh.no_user");
+}
+
+TEST_F(SshDriverLive, KeepsTheContractOfDrivers) {
+    const Sshd sshd(folder);
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+    EXPECT_THAT(
+        test::contract_problems(bench, *driver, ask_of("sleep 300", sshd.port()), "ssh.timeout"),
+        ElementsAre());
+    const auto dropped = bench.begin(*driver, ask_of("sleep 300", sshd.port()));
+    bench.run_until([&] { return false; }, std::chrono::milliseconds(300));
+    driver.reset();
+    EXPECT_FALSE(dropped->has_value());
+}
+
+TEST_F(SshDriverLive, EndsAtTheDeadlineWhereverAServerStalls) {
+    // Silent at once, after its name, and with an endless one.
+    net::test::TcpServer server(bench.loop());
+    for (const std::string_view greeting : {"", "SSH-2.0-Stalls\r\n", "SSH-2.0-"}) {
+        server.on_accept = [&](auto& peer) { peer.send(greeting); };
+        EXPECT_THAT(
+            test::contract_problems(bench, *driver, ask_of("true", server.port()), "ssh.timeout"),
+            ElementsAre())
+            << greeting;
+        EXPECT_EQ(driver->connections(), 0U);
+    }
+    for (const std::string_view line : {"HTTP/1.1 400 Bad\r\n", "banner banner banner\r\n"}) {
+        server.on_accept = [&](auto& peer) { peer.stream([line] { return std::string(line); }); };
+        model::Ask ask = ask_of("true", server.port());
+        ask.timeout = std::chrono::seconds(2);
+        const auto failure = failure_in(bench.ask(*driver, ask));
+        EXPECT_THAT(failure.code, ::testing::AnyOf("ssh.handshake", "ssh.timeout"));
+        EXPECT_EQ(driver->connections(), 0U);
+    }
+    server.on_accept = [](auto& peer) {
+        peer.send("SSH-2.0-Junk\r\n");
+        peer.send(std::string(4096, '\xff'));
+    };
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask_of("true", server.port()))).code, "ssh.handshake");
+}
+
+TEST_F(SshDriverLive, FreesTheSlotOfAServerThatStallsAfterTheLogin) {
+    const Sshd sshd(folder);
+    const auto pid =
+        answer_in<model::CommandReply>(bench.ask(*driver, ask_of("echo $PPID", sshd.port())));
+    const pid_t session = static_cast<pid_t>(std::stol("0" + pid.out));
+    ASSERT_GT(session, 1);
+    kill(session, SIGSTOP);
+    model::Ask ask = ask_of("true", sshd.port());
+    ask.timeout = std::chrono::milliseconds(500);
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask)).code, "ssh.timeout");
+    EXPECT_EQ(driver->in_flight(), 0U);
+    kill(session, SIGKILL);
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+}
+
+}  // namespace
+}  // namespace pollux::protocol
