@@ -23,7 +23,10 @@ using ObjectKey = std::pair<ObjectKind, std::string_view>;
 using Index = std::map<ObjectKey, const ConfigObject*>;
 
 constexpr std::array<std::string_view, 7> kSecretFields = {
-    "password", "token", "community", "client_key_password", "snmp_auth_password", "snmp_privacy_password", "ssh_key_password"};
+    "password",           "token",
+    "community",          "client_key_password",
+    "snmp_auth_password", "snmp_privacy_password",
+    "ssh_key_password"};
 
 Index index_of(std::span<const ConfigObject> objects) {
     Index index;
