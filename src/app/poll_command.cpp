@@ -201,7 +201,7 @@ std::vector<model::Reply> ask_all(const runtime::PollPlan& plan, const Surroundi
         drivers->of(*ask).start({.id = i + 1,
                                  .ask = ask,
                                  .deadline = net::boot_now() + ask->timeout,
-                                 .fresh_login = true,
+                                 .fresh_login = i == 0,
                                  .trace = trace},
                                 [&](model::Reply&& reply) {
                                     replies.push_back(std::move(reply));
