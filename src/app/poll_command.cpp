@@ -224,7 +224,7 @@ std::vector<std::optional<model::Reply>> ask_all(const runtime::PollPlan& plan,
         drivers->of(*ask).start({.id = i + 1,
                                  .ask = ask,
                                  .deadline = net::boot_now() + ask->timeout,
-                                 .fresh_login = true,
+                                 .fresh_login = i == 0,
                                  .trace = trace},
                                 [&](model::Reply&& reply) {
                                     replies.emplace_back(std::move(reply));

@@ -171,7 +171,8 @@ void Shard::ask(std::uint32_t index, std::size_t number) {
         {.id = run.id,
          .ask = run.ask,
          .deadline = run.order.deadline - kBeforeDeadline,
-         .fresh_login = run.order.fresh_login,
+         // The requests of a run share what the first one opened.
+         .fresh_login = run.order.fresh_login && run.replies.empty(),
          .trace = false},
         [this, index](model::Reply&& reply) { on_reply(index, std::move(reply)); });
 }

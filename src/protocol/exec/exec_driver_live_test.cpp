@@ -34,7 +34,7 @@ class ExecDriverLive : public ::testing::Test {
     }
 
     static model::Ask ask_of(std::vector<std::string> argv,
-                             base::Duration timeout = std::chrono::seconds(30)) {
+                             base::Duration timeout = std::chrono::seconds(55)) {
         model::ExecAsk exec;
         exec.argv = std::move(argv);
         model::Ask ask;
@@ -45,7 +45,7 @@ class ExecDriverLive : public ::testing::Test {
     }
 
     model::Reply run(std::vector<std::string> argv,
-                     base::Duration timeout = std::chrono::seconds(30)) {
+                     base::Duration timeout = std::chrono::seconds(55)) {
         return bench.ask(*driver, ask_of(std::move(argv), timeout));
     }
 

@@ -55,7 +55,7 @@ class SshDriverLive : public ::testing::Test {
         model::Ask ask;
         ask.host = "127.0.0.1";
         ask.port = port;
-        ask.timeout = std::chrono::seconds(40);
+        ask.timeout = std::chrono::seconds(55);
         ask.credentials = std::move(credentials);
         ask.request = std::move(request);
         return ask;
