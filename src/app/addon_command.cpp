@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "app/addon_case.hpp"
+#include "app/addon_catalogue.hpp"
 #include "app/addon_files.hpp"
 #include "app/addon_import.hpp"
+#include "app/addon_new.hpp"
 #include "app/commands.hpp"
 #include "document/scalar.hpp"
 
@@ -23,6 +25,7 @@ struct AddonArguments {
     std::string folder;
     std::string file;
     bool replace = false;
+    NewAddon fresh;
 };
 
 int check(const std::vector<std::string>& paths) {
@@ -111,7 +114,7 @@ int list(const std::string& folder) {
 
 void add_addon(CLI::App& app, int& status) {
     auto args = std::make_shared<AddonArguments>();
-    auto* addon = app.add_subcommand("addon", "Check, test and list addons.");
+    auto* addon = app.add_subcommand("addon", "Check, test, list and begin addons.");
     addon->require_subcommand(1);
 
     auto* check_command = addon->add_subcommand(
@@ -134,6 +137,25 @@ void add_addon(CLI::App& app, int& status) {
     import_command->add_flag("--replace", args->replace, "Replace an addon that is there already");
     import_command->callback(
         [args, &status] { status = run_import(args->file, args->folder, args->replace); });
+
+    auto* new_command = addon->add_subcommand(
+        "new", "Begin an addon from a captured reply: a walk, JSON, or lines of key=value.");
+    new_command->add_option("NAME", args->fresh.name, "Name of the addon, like acme-switch")
+        ->required();
+    new_command
+        ->add_option("--from", args->fresh.from,
+                     "What was captured (snmpwalk -On, curl); - for standard input")
+        ->required();
+    new_command->add_option("--dir", args->fresh.folder, "Folder of your addons")
+        ->capture_default_str();
+    new_command->callback([args, &status] { status = make_new_addon(args->fresh); });
+
+    auto* catalogue_command =
+        addon->add_subcommand("catalogue", "The page docs/addons.md, from the shipped addons.");
+    catalogue_command->callback([&status] {
+        fmt::print("{}", addon_catalogue());
+        status = 0;
+    });
 
     auto* list_command = addon->add_subcommand("ls", "List the shipped addons and your own.");
     list_command->add_option("--dir", args->folder, "Folder with your addons")->type_name("DIR");

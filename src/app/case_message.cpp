@@ -44,7 +44,7 @@ model::TrapMessage read_trap(const Node& node, const std::string& path,
     };
     trap.trap = oid("oid", Need::kRequired);
     trap.enterprise = oid("enterprise", Need::kOptional);
-    const auto values = capture_values(reader.string("varbinds").value_or(""));
+    const auto values = read_snmp_capture(reader.string("varbinds").value_or(""));
     if (values) {
         trap.varbinds.assign(values->begin(), values->end());
     } else {

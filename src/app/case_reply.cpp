@@ -129,42 +129,6 @@ bool read_typed(std::string_view type, std::string_view text, model::SnmpValue& 
     return false;
 }
 
-// Columns come back sorted by index, as a walk finds them.
-using Values = std::map<model::Oid, model::SnmpValue>;
-
-base::Result<Values> read_capture(std::string_view capture) {
-    Values values;
-    std::size_t line_number = 0;
-    while (!capture.empty()) {
-        ++line_number;
-        const std::size_t end = std::min(capture.find('\n'), capture.size());
-        const std::string_view line = trimmed(capture.substr(0, end));
-        capture.remove_prefix(std::min(end + 1, capture.size()));
-        if (line.empty() || line.starts_with('#')) continue;
-        const std::size_t equals = line.find(" = ");
-        const auto oid = model::parse_oid(trimmed(line.substr(0, equals)));
-        model::SnmpValue value;
-        bool good = oid.has_value() && equals != line.npos;
-        if (good) {
-            std::string_view rest = trimmed(line.substr(equals + 3));
-            if (rest == "\"\"") rest = "STRING: ";
-            const std::string_view opaque = "Opaque: Float";
-            const std::size_t colon =
-                rest.starts_with(opaque) ? rest.find(':', opaque.size()) : rest.find(':');
-            good = colon != rest.npos &&
-                   read_typed(rest.substr(0, colon), trimmed(rest.substr(colon + 1)), value);
-        }
-        if (!good) {
-            return base::config_error("case.snmp",
-                                      fmt::format("line {} of the capture, {}, is not like "
-                                                  "\".1.3.6.1.2.1.1.5.0 = STRING: core\"",
-                                                  line_number, quoted(line)));
-        }
-        values[*oid] = std::move(value);
-    }
-    return values;
-}
-
 class ReplyReader {
   public:
     ReplyReader(const std::string& file, base::WallTime now, document::Diagnostics& out)
@@ -272,13 +236,42 @@ class ReplyReader {
 
 }  // namespace
 
-base::Result<std::map<model::Oid, model::SnmpValue>> capture_values(std::string_view capture) {
-    return read_capture(capture);
+base::Result<SnmpCapture> read_snmp_capture(std::string_view capture) {
+    SnmpCapture values;
+    std::size_t line_number = 0;
+    while (!capture.empty()) {
+        ++line_number;
+        const std::size_t end = std::min(capture.find('\n'), capture.size());
+        const std::string_view line = trimmed(capture.substr(0, end));
+        capture.remove_prefix(std::min(end + 1, capture.size()));
+        if (line.empty() || line.starts_with('#')) continue;
+        const std::size_t equals = line.find(" = ");
+        const auto oid = model::parse_oid(trimmed(line.substr(0, equals)));
+        model::SnmpValue value;
+        bool good = oid.has_value() && equals != line.npos;
+        if (good) {
+            std::string_view rest = trimmed(line.substr(equals + 3));
+            if (rest == "\"\"") rest = "STRING: ";
+            const std::string_view opaque = "Opaque: Float";
+            const std::size_t colon =
+                rest.starts_with(opaque) ? rest.find(':', opaque.size()) : rest.find(':');
+            good = colon != rest.npos &&
+                   read_typed(rest.substr(0, colon), trimmed(rest.substr(colon + 1)), value);
+        }
+        if (!good) {
+            return base::config_error("case.snmp",
+                                      fmt::format("line {} of the capture, {}, is not like "
+                                                  "\".1.3.6.1.2.1.1.5.0 = STRING: core\"",
+                                                  line_number, quoted(line)));
+        }
+        values[*oid] = std::move(value);
+    }
+    return values;
 }
 
 base::Result<model::SnmpReply> snmp_capture_reply(std::string_view capture,
                                                   const model::SnmpAsk& ask) {
-    auto values = read_capture(capture);
+    auto values = read_snmp_capture(capture);
     if (!values) return std::unexpected(values.error());
     model::SnmpReply reply;
     reply.pdus = 1;

@@ -21,12 +21,15 @@ std::vector<model::Reply> case_replies(const document::Node& node, const std::st
                                        const std::string& file, base::WallTime now,
                                        document::Diagnostics& out);
 
-// The values of a capture by their names.
-base::Result<std::map<model::Oid, model::SnmpValue>> capture_values(std::string_view capture);
+// Columns come sorted by index, as a walk finds them.
+using SnmpCapture = std::map<model::Oid, model::SnmpValue>;
 
-// What an agent with exactly these values answers. Lines like
+// Lines like
 //     .1.3.6.1.2.1.1.5.0 = STRING: core
 // as snmpwalk -On prints them; blank lines and # comments are passed over.
+base::Result<SnmpCapture> read_snmp_capture(std::string_view capture);
+
+// What an agent with exactly these values answers.
 base::Result<model::SnmpReply> snmp_capture_reply(std::string_view capture,
                                                   const model::SnmpAsk& ask);
 

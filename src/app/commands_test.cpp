@@ -32,6 +32,7 @@ Printed run(const std::vector<std::string>& arguments, config::Environment envir
     add_poll(app, printed.status, ports);
     add_apply(app, printed.status, ports);
     add_explain(app, printed.status);
+    add_history(app, printed.status);
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     // CLI11 takes them from the back.
@@ -158,6 +159,40 @@ TEST(ApplyCommand, WorksWithoutAServer) {
     const auto objects = real_fleet_ports().objects(data);
     ASSERT_TRUE(objects) << objects.error().message;
     EXPECT_FALSE(objects->empty());
+}
+
+TEST_F(PollCommand, HistoryShowsWhatAServerMeasured) {
+    const test::RunningServer server;
+    const Printed applied = run({"apply", fleet_, "--data", server.data()});
+    ASSERT_EQ(applied.status, 0) << applied.err;
+    const std::string key = "snmp-system::sw-00001";
+    const auto list = [&] { return run({"history", key, "--data", server.data()}); };
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (list().out.find("uptime") == std::string::npos &&
+           std::chrono::steady_clock::now() < give_up) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_THAT(list().out, HasSubstr("seconds"));
+    const Printed table = run({"history", key, "uptime", "--data", server.data()});
+    EXPECT_EQ(table.status, 0) << table.err;
+    EXPECT_THAT(table.out, HasSubstr("uptime seconds"));
+    const Printed csv =
+        run({"history", key, "uptime", "--step", "0", "-o", "csv", "--data", server.data()});
+    EXPECT_THAT(csv.out, HasSubstr("metric,row,time,count,min,mean,max,last\nuptime,,2"));
+    const Printed json = run({"history", key, "uptime", "-o", "json", "--data", server.data()});
+    EXPECT_THAT(json.out, HasSubstr("\"metric\":\"uptime\""));
+
+    EXPECT_THAT(run({"history", key, "warmth", "--data", server.data()}).err, HasSubstr("uptime"));
+    EXPECT_THAT(run({"history", "snmp-system::nobody", "--data", server.data()}).err,
+                HasSubstr("no target"));
+    for (const char* option : {"--last", "--from", "--to", "--step"}) {
+        const Printed bad =
+            run({"history", key, "uptime", option, "soon", "--data", server.data()});
+        EXPECT_EQ(bad.status, 1);
+        EXPECT_THAT(bad.err, HasSubstr(option));
+    }
+    EXPECT_THAT(run({"history", key, "--from", "2999-01-01", "--data", server.data()}).err,
+                HasSubstr("must lie before"));
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 #include <charconv>
 
 #include "app/fleet_access.hpp"
+#include "app/history_page.hpp"
 #include "app/server_page.hpp"
 #include "base/bytes.hpp"
+#include "document/scalar.hpp"
 #include "document/write.hpp"
+#include "runtime/change_log.hpp"
 
 namespace pollux::app {
 namespace {
@@ -34,6 +37,27 @@ std::size_t limit_of(const net::Request& request) {
     std::size_t limit = 0;
     std::from_chars(text.data(), text.data() + text.size(), limit);
     return std::clamp<std::size_t>(limit, 1, kMostLines);
+}
+
+base::Result<HistoryWish> history_wish(const net::Request& request) {
+    const auto parameter = [&](std::string_view name) {
+        return net::query_parameter(request.query, name).value_or("");
+    };
+    HistoryWish wish;
+    wish.key = parameter("key");
+    wish.metric = parameter("metric");
+    wish.row = parameter("row");
+    const auto from = base::parse_utc(parameter("from"));
+    const auto to = base::parse_utc(parameter("to"));
+    const auto step = document::parse_duration(parameter("step"));
+    if (!from || !to || !step) {
+        return base::config_error("control.range",
+                                  "from and to are times in RFC 3339, step a duration");
+    }
+    wish.from = *from;
+    wish.to = *to;
+    wish.step = *step;
+    return wish;
 }
 
 base::Result<schedule::OperatorVerb> verb_of(std::string_view name) {
@@ -81,16 +105,19 @@ base::Result<std::vector<config::FileText>> decode_files(const std::string& body
     return files;
 }
 
-ControlServer::ControlServer(net::EventLoop& loop, runtime::Server& server)
+ControlServer::ControlServer(net::EventLoop& loop, runtime::Server& server,
+                             const observe::LogTail* log)
     : server_(server),
+      log_(log),
       http_(loop, control_options(), [this](net::Request request, net::Responder responder) {
           handle(std::move(request), std::move(responder));
       }) {}
 
 base::Result<std::unique_ptr<ControlServer>> ControlServer::start(net::EventLoop& loop,
                                                                   runtime::Server& server,
-                                                                  const std::string& data_folder) {
-    std::unique_ptr<ControlServer> control(new ControlServer(loop, server));
+                                                                  const std::string& data_folder,
+                                                                  const observe::LogTail* log) {
+    std::unique_ptr<ControlServer> control(new ControlServer(loop, server, log));
     auto listener = net::UnixListener::listen(
         loop, data_folder + "/" + kControlSocket,
         [http = &control->http_](std::unique_ptr<net::ByteStream> stream) {
@@ -109,8 +136,26 @@ void ControlServer::answer(
     });
 }
 
+// Pages of plain text, for support. False: it is none of them.
+bool ControlServer::handle_text(const std::string& route, net::Responder& responder) {
+    if (route == "GET /log") {
+        responder.send(net::Response::text(200, log_ == nullptr ? "" : log_->text()));
+    } else if (route == "GET /timeline") {
+        const auto text = runtime::timeline(server_.store(), store::kMostChangesPerQuery);
+        responder.send(text ? net::Response::text(200, *text) : problem(503, text.error()));
+    } else if (route == "GET /metrics") {
+        server_.metrics([responder = std::move(responder)](std::string text) mutable {
+            responder.send(net::Response::text(200, std::move(text)));
+        });
+    } else {
+        return false;
+    }
+    return true;
+}
+
 void ControlServer::handle(net::Request request, net::Responder responder) {
     const std::string route = request.method + " " + request.path;
+    if (handle_text(route, responder)) return;
     if (route == "GET /status") {
         answer([limit = limit_of(request)](const auto& view) { return status_page(view, limit); },
                std::move(responder));
@@ -125,6 +170,11 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
         responder.send(status ? net::Response::json(200, "{}") : problem(422, status.error()));
     } else if (route == "GET /objects") {
         responder.send(net::Response::text(200, encode_objects(server_.objects())));
+    } else if (route == "GET /history") {
+        const auto wish = history_wish(request);
+        const auto page = wish ? history_page(server_, *wish)
+                               : base::Result<std::string>(std::unexpected(wish.error()));
+        responder.send(page ? net::Response::json(200, *page) : problem(422, page.error()));
     } else if (route == "POST /operate") {
         operate(request, std::move(responder));
     } else if (route == "POST /setting") {

@@ -9,6 +9,7 @@
 #include "net/event_loop.hpp"
 #include "net/http_server.hpp"
 #include "net/unix_listener.hpp"
+#include "observe/log_tail.hpp"
 #include "runtime/server.hpp"
 
 namespace pollux::app {
@@ -17,14 +18,15 @@ inline constexpr const char* kControlSocket = "pollux.sock";
 
 class ControlServer {
   public:
-    // Both outlive it.
-    static base::Result<std::unique_ptr<ControlServer>> start(net::EventLoop& loop,
-                                                              runtime::Server& server,
-                                                              const std::string& data_folder);
+    // All outlive it; `log` may be null.
+    static base::Result<std::unique_ptr<ControlServer>> start(
+        net::EventLoop& loop, runtime::Server& server, const std::string& data_folder,
+        const observe::LogTail* log = nullptr);
 
   private:
-    ControlServer(net::EventLoop& loop, runtime::Server& server);
+    ControlServer(net::EventLoop& loop, runtime::Server& server, const observe::LogTail* log);
     void handle(net::Request request, net::Responder responder);
+    bool handle_text(const std::string& route, net::Responder& responder);
     void apply(const net::Request& request, net::Responder responder);
     void operate(const net::Request& request, net::Responder responder);
     void change_setting(const net::Request& request, net::Responder responder);
@@ -32,6 +34,7 @@ class ControlServer {
                 net::Responder responder);
 
     runtime::Server& server_;
+    const observe::LogTail* log_;
     net::HttpServer http_;
     std::unique_ptr<net::UnixListener> listener_;
 };

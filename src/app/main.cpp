@@ -25,8 +25,10 @@ int main(int argc, char** argv) {
     pollux::app::add_apply(app, status, ports);
     pollux::app::add_reload(app, status);
     pollux::app::add_explain(app, status);
+    pollux::app::add_history(app, status);
     pollux::app::add_poll(app, status, ports);
     pollux::app::add_top(app, status);
+    pollux::app::add_doctor(app, status, ports);
     pollux::app::add_secret(app, status);
     pollux::app::add_fleet(app, status);
     try {

@@ -41,8 +41,8 @@ base::Status Serving::open_log(const ServeArguments& arguments) {
     observe::LogOptions options;
     options.format =
         arguments.log_format == "json" ? observe::LogFormat::kJson : observe::LogFormat::kLogfmt;
-    log_ =
-        std::make_unique<observe::Log>(options, &net::wall_now, observe::descriptor_sink(log_fd_));
+    log_ = std::make_unique<observe::Log>(options, &net::wall_now,
+                                          log_tail_.before(observe::descriptor_sink(log_fd_)));
     return {};
 }
 
@@ -88,7 +88,8 @@ base::Result<std::unique_ptr<Serving>> Serving::start(const ServeArguments& argu
     if (!metrics) return std::unexpected(metrics.error());
     serving->metrics_ = std::move(*metrics);
     if (!arguments.memory) {
-        auto control = ControlServer::start(*serving->loop_, *serving->server_, arguments.data);
+        auto control = ControlServer::start(*serving->loop_, *serving->server_, arguments.data,
+                                            &serving->log_tail_);
         if (!control) return std::unexpected(control.error());
         serving->control_ = std::move(*control);
     }

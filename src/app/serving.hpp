@@ -11,6 +11,7 @@
 #include "config/settings_resolve.hpp"
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
+#include "observe/log_tail.hpp"
 #include "runtime/server.hpp"
 
 namespace pollux::app {
@@ -45,6 +46,7 @@ class Serving final : private net::FdHandler {
     void on_ready(int fd, std::uint32_t events) override;
 
     std::unique_ptr<net::EventLoop> loop_;
+    observe::LogTail log_tail_;
     std::unique_ptr<observe::Log> log_;
     std::unique_ptr<runtime::Server> server_;
     std::unique_ptr<ControlServer> control_;

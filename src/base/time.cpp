@@ -95,4 +95,85 @@ std::string format_utc(WallTime time) {
                        in_day % 1'000);
 }
 
+namespace {
+
+// Takes exactly `count` digits from the front; -1: they are not there.
+std::int64_t take_digits(std::string_view& text, std::size_t count) {
+    if (text.size() < count) return -1;
+    std::int64_t value = 0;
+    for (const char c : text.substr(0, count)) {
+        if (c < '0' || c > '9') return -1;
+        value = value * 10 + (c - '0');
+    }
+    text.remove_prefix(count);
+    return value;
+}
+
+bool take_char(std::string_view& text, std::string_view any_of) {
+    if (text.empty() || any_of.find(text.front()) == std::string_view::npos) return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+// `hh` `separator` `mm`, in minutes; -1: not there or out of range.
+std::int64_t take_hours_minutes(std::string_view& text) {
+    const std::int64_t hours = take_digits(text, 2);
+    if (!take_char(text, ":")) return -1;
+    const std::int64_t minutes = take_digits(text, 2);
+    return hours < 0 || hours > 23 || minutes < 0 || minutes > 59 ? -1 : hours * 60 + minutes;
+}
+
+// The fraction after the seconds, in microseconds; -1: a point without digits, or too many.
+std::int64_t take_fraction(std::string_view& text) {
+    if (!take_char(text, ".")) return 0;
+    std::int64_t micros = 0;
+    std::size_t digits = 0;
+    for (; !text.empty() && text.front() >= '0' && text.front() <= '9'; ++digits) {
+        if (digits < 6) micros = micros * 10 + (text.front() - '0');
+        text.remove_prefix(1);
+    }
+    if (digits == 0 || digits > 9) return -1;
+    for (std::size_t have = digits; have < 6; ++have) micros *= 10;
+    return micros;
+}
+
+// Minutes east of UTC.
+std::optional<std::int64_t> take_offset(std::string_view& text) {
+    if (take_char(text, "Zz")) return 0;
+    const bool west = !text.empty() && text.front() == '-';
+    if (!take_char(text, "+-")) return std::nullopt;
+    const std::int64_t minutes = take_hours_minutes(text);
+    if (minutes < 0) return std::nullopt;
+    return west ? -minutes : minutes;
+}
+
+}  // namespace
+
+std::optional<WallTime> parse_utc(std::string_view text) {
+    namespace chrono = std::chrono;
+    const std::int64_t year = take_digits(text, 4);
+    if (year < 0 || !take_char(text, "-")) return std::nullopt;
+    const std::int64_t month = take_digits(text, 2);
+    if (month < 0 || !take_char(text, "-")) return std::nullopt;
+    const std::int64_t day = take_digits(text, 2);
+    if (day < 0) return std::nullopt;
+    const chrono::year_month_day date{chrono::year(static_cast<int>(year)),
+                                      chrono::month(static_cast<unsigned>(month)),
+                                      chrono::day(static_cast<unsigned>(day))};
+    if (!date.ok()) return std::nullopt;
+    std::int64_t seconds = chrono::sys_days(date).time_since_epoch().count() * 86'400;
+    if (text.empty()) return WallTime{seconds * 1'000'000};
+    if (!take_char(text, "Tt ")) return std::nullopt;
+    const std::int64_t minutes = take_hours_minutes(text);
+    if (minutes < 0 || !take_char(text, ":")) return std::nullopt;
+    const std::int64_t second = take_digits(text, 2);
+    if (second < 0 || second > 60) return std::nullopt;
+    const std::int64_t micros = take_fraction(text);
+    if (micros < 0) return std::nullopt;
+    const auto offset = take_offset(text);
+    if (!offset || !text.empty()) return std::nullopt;
+    seconds += (minutes - *offset) * 60 + second;
+    return WallTime{seconds * 1'000'000 + micros};
+}
+
 }  // namespace pollux::base

@@ -161,5 +161,32 @@ TEST(FormatUtc, ClampsToWhatTheFormatCanSay) {
     EXPECT_EQ(format_utc(WallTime::min()), "0000-01-01T00:00:00.000Z");
 }
 
+TEST(ParseUtc, ReadsBackWhatIsWritten) {
+    for (const std::int64_t us : {0L, 1'772'323'199'999'000L, -62'167'219'200'000'000L,
+                                  253'402'300'799'999'000L, 951'782'400'000'000L}) {
+        EXPECT_EQ(parse_utc(format_utc(WallTime{us})), WallTime{us}) << us;
+    }
+}
+
+TEST(ParseUtc, TakesOffsetsFractionsAndDates) {
+    EXPECT_EQ(parse_utc("1970-01-01"), WallTime{0});
+    EXPECT_EQ(parse_utc("1970-01-01T00:00:01Z"), WallTime{1'000'000});
+    EXPECT_EQ(parse_utc("1970-01-01 00:00:01.5z"), WallTime{1'500'000});
+    EXPECT_EQ(parse_utc("1970-01-01T02:00:00+02:00"), WallTime{0});
+    EXPECT_EQ(parse_utc("1969-12-31T19:00:00-05:00"), WallTime{0});
+    EXPECT_EQ(parse_utc("1970-01-01T00:00:00.123456789Z"), WallTime{123'456});
+    EXPECT_EQ(parse_utc("1970-01-01T00:00:60Z"), WallTime{60'000'000});
+}
+
+TEST(ParseUtc, RefusesWhatIsNoTime) {
+    for (const char* text : {"", "1970", "1970-1-1", "1970-02-30", "1970-13-01", "1970-01-01T",
+                             "1970-01-01T00:00Z", "1970-01-01T24:00:00Z", "1970-01-01T00:60:00Z",
+                             "1970-01-01T00:00:61Z", "1970-01-01T00:00:00", "1970-01-01T00:00:00.Z",
+                             "1970-01-01T00:00:00.1234567890Z", "1970-01-01T00:00:00+2:00",
+                             "1970-01-01T00:00:00Z ", "-970-01-01", "1970-01-01T00:00:00+"}) {
+        EXPECT_EQ(parse_utc(text), std::nullopt) << text;
+    }
+}
+
 }  // namespace
 }  // namespace pollux::base

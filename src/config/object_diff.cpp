@@ -22,8 +22,11 @@ using model::Origin;
 using ObjectKey = std::pair<ObjectKind, std::string_view>;
 using Index = std::map<ObjectKey, const ConfigObject*>;
 
-constexpr std::array<std::string_view, 5> kSecretFields = {
-    "password", "token", "community", "client_key_password", "ssh_key_password"};
+constexpr std::array<std::string_view, 7> kSecretFields = {
+    "password",           "token",
+    "community",          "client_key_password",
+    "snmp_auth_password", "snmp_privacy_password",
+    "ssh_key_password"};
 
 Index index_of(std::span<const ConfigObject> objects) {
     Index index;

@@ -16,12 +16,14 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -111,26 +113,34 @@ struct TestAddress {
     int family() const { return storage.ss_family; }
 };
 
-// A port that nobody holds now, neither for TCP nor for UDP, on the address. Somebody could take
-// it before it is used; the kernel hands such ports out in turn, so that this is rare.
+// Whether both kinds of socket can have the port now.
+inline bool is_port_free(const std::string& literal, std::uint16_t port) {
+    bool both = true;
+    for (const int type : {SOCK_STREAM, SOCK_DGRAM}) {
+        const TestAddress address(literal, port);
+        const int probe = socket(address.family(), type | SOCK_CLOEXEC, 0);
+        POLLUX_CHECK(probe >= 0);
+        both = both && bind(probe, address.get(), address.length) == 0;
+        close(probe);
+    }
+    return both;
+}
+
+// A port that nobody holds now, neither for TCP nor for UDP, on the address. It lies below those
+// that the kernel gives to clients, and a lock keeps other tests from it until this process ends.
 inline std::uint16_t free_port(const std::string& literal = "127.0.0.1") {
-    for (int attempt = 0; attempt < 100; ++attempt) {
-        const TestAddress any(literal, 0);
-        const int tcp = socket(any.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
-        POLLUX_CHECK(tcp >= 0);
-        sockaddr_storage bound{};
-        socklen_t length = sizeof bound;
-        POLLUX_CHECK(bind(tcp, any.get(), any.length) == 0);
-        POLLUX_CHECK(getsockname(tcp, reinterpret_cast<sockaddr*>(&bound), &length) == 0);
-        std::uint16_t raw = 0;  // at the same place in both kinds of address
-        std::memcpy(&raw, reinterpret_cast<const char*>(&bound) + sizeof(sa_family_t), sizeof raw);
-        const TestAddress same(literal, ntohs(raw));
-        const int udp = socket(same.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        POLLUX_CHECK(udp >= 0);
-        const bool both = bind(udp, same.get(), same.length) == 0;
-        close(udp);
-        close(tcp);
-        if (both) return ntohs(raw);
+    constexpr unsigned kFirst = 15'000;
+    constexpr unsigned kPorts = 17'000;
+    static std::atomic<unsigned> next = static_cast<unsigned>(getpid()) * 131;
+    const auto locks = std::filesystem::temp_directory_path() / "pollux_test_ports";
+    std::filesystem::create_directories(locks);
+    for (unsigned attempt = 0; attempt < kPorts; ++attempt) {
+        const auto port = static_cast<std::uint16_t>(kFirst + next++ % kPorts);
+        const std::string lock = (locks / std::to_string(port)).string();
+        const int held = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        POLLUX_CHECK_MSG(held >= 0, "cannot lock a port of the tests");
+        if (flock(held, LOCK_EX | LOCK_NB) == 0 && is_port_free(literal, port)) return port;
+        close(held);
     }
     POLLUX_CHECK_MSG(false, "no free port");
     return 0;
@@ -159,6 +169,9 @@ class Process {
         if (pid_ == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             if (getppid() != parent) _exit(127);  // it died before the line above
+            sigset_t none;  // whoever started the tests may have blocked signals
+            sigemptyset(&none);
+            sigprocmask(SIG_SETMASK, &none, nullptr);
             const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
             if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 ||
                 chdir(folder.path().c_str()) != 0) {

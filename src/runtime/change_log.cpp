@@ -1,5 +1,7 @@
 #include "runtime/change_log.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "model/task_record.hpp"
@@ -82,6 +84,26 @@ void log_change(observe::Log& log, const engine::TaskChange& change, std::string
                {"reason", std::string(reason)},
                {"number", std::to_string(change.number)},
                {"provisional", change.provisional ? "true" : "false"}});
+}
+
+base::Result<std::string> timeline(store::Store& store, std::size_t limit) {
+    store::ChangeQuery query;
+    query.newest_first = true;
+    query.limit = limit;
+    const auto changes = store.changes(query);
+    if (!changes) return std::unexpected(changes.error());
+    std::string text;
+    for (const store::StoredChange& stored : *changes) {
+        schedule::Change change;
+        change.kind = stored.kind;
+        change.from = stored.from;
+        change.to = stored.to;
+        const Words words = words_of(change);
+        text += fmt::format("{} {} {} ({} -> {}, {} failures)\n", base::format_utc(stored.at),
+                            stored.key.empty() ? "-" : stored.key, words.message, words.from,
+                            words.to, stored.failures);
+    }
+    return text;
 }
 
 }  // namespace pollux::runtime

@@ -6,6 +6,7 @@
 
 #include "derive/derive.hpp"
 #include "model/failure.hpp"
+#include "observe/base_unit.hpp"
 #include "observe/metric_writer.hpp"
 
 namespace pollux::runtime {
@@ -114,13 +115,14 @@ void add_values(DevicePage& page, const PollPlan& plan, const derive::TargetMemo
         if (!value || !is_charted(metric)) continue;
         if (now - memory.latest_at(slot) > plan.stale_after) continue;
         const bool rate = metric.type == model::MetricType::kCounter;
+        const observe::BaseUnit base = observe::base_unit(metric.unit);
         const std::string name = observe::metric_name(
             "pollux_device", metric.name,
-            rate ? (metric.unit.empty() ? "per_second" : metric.unit + "_per_second")
-                 : metric.unit);
+            rate ? (base.unit.empty() ? "per_second" : base.unit + "_per_second") : base.unit);
         const std::array<std::string_view, 4> labels = {plan.key, plan.device, plan.class_name,
                                                         series.row};
-        add_line(page, name, metric.help.empty() ? metric.name : metric.help, labels, *value);
+        add_line(page, name, metric.help.empty() ? metric.name : metric.help, labels,
+                 *value * base.factor);
     }
 }
 

@@ -71,7 +71,7 @@ void SourceKeeper::set(const config::ByName<config::Source>& sources,
     bool fewer = false;
     for (auto at = entries_.begin(); at != entries_.end();) {
         const bool gone = !sources.contains(at->first);
-        if (gone && client_ && at->second->order != 0) client_->cancel(at->second->order);
+        if (gone) stop_asking(*at->second);
         fewer = fewer || gone;
         at = gone ? entries_.erase(at) : std::next(at);
     }
@@ -84,10 +84,16 @@ void SourceKeeper::set(const config::ByName<config::Source>& sources,
                 if (found != entries_.end()) ask(*found->second);
             });
         }
+        stop_asking(*entry);  // what the old place answers is not what the new one says
         entry->source = source;
         entry->timer.arm(loop_.now());
     }
     if (fewer) tell();
+}
+
+void SourceKeeper::stop_asking(Entry& entry) {
+    if (entry.order != 0) client_->cancel(entry.order);
+    entry.order = 0;
 }
 
 void SourceKeeper::refresh() {
@@ -176,27 +182,28 @@ void SourceKeeper::ask_server(Entry& entry) {
         order.credentials = std::make_shared<const model::Credentials>(std::move(*resolved));
     }
     order.ask = std::move(ask);
-    client_->start(std::move(order), [this, name = entry.name](net::HttpOutcome&& outcome) {
-        const auto found = entries_.find(name);
-        if (found == entries_.end()) return;
-        Entry& asked = *found->second;
-        asked.order = 0;
-        const bool answered =
-            outcome.problem == net::HttpProblem::kNone && outcome.reply.status == 200;
-        if (!answered) {
-            log_.error("a list of devices could not be fetched: what it said before stays",
-                       {{"source", name},
-                        {"url", outcome.reply.final_url},
-                        {"error", outcome.problem == net::HttpProblem::kNone
-                                      ? fmt::format("status {}", outcome.reply.status)
-                                      : outcome.detail}});
-            return;
-        }
-        Found devices;
-        bool good = true;
-        take(asked, outcome.reply.body, outcome.reply.final_url, devices, good);
-        finish(asked, std::move(devices), good);
-    });
+    client_->start(
+        std::move(order), [this, name = entry.name, id = entry.order](net::HttpOutcome&& outcome) {
+            const auto found = entries_.find(name);
+            if (found == entries_.end() || found->second->order != id) return;
+            Entry& asked = *found->second;
+            asked.order = 0;
+            const bool answered =
+                outcome.problem == net::HttpProblem::kNone && outcome.reply.status == 200;
+            if (!answered) {
+                log_.error("a list of devices could not be fetched: what it said before stays",
+                           {{"source", name},
+                            {"url", outcome.reply.final_url},
+                            {"error", outcome.problem == net::HttpProblem::kNone
+                                          ? fmt::format("status {}", outcome.reply.status)
+                                          : outcome.detail}});
+                return;
+            }
+            Found devices;
+            bool good = true;
+            take(asked, outcome.reply.body, outcome.reply.final_url, devices, good);
+            finish(asked, std::move(devices), good);
+        });
 }
 
 void SourceKeeper::finish(Entry& entry, Found found, bool good) {

@@ -43,6 +43,7 @@ class SourceKeeper {
     void ask(Entry& entry);
     void ask_files(Entry& entry);
     void ask_server(Entry& entry);
+    void stop_asking(Entry& entry);
     void take(Entry& entry, const std::string& text, const std::string& file, Found& into,
               bool& good);
     void finish(Entry& entry, Found found, bool good);

@@ -5,7 +5,8 @@
 
 A gtest binary counts with its cases. Any other test counts as one, or with what its last line says
 if that is `N passed, N failed`. A binary that failed without a failed case (it crashed, leaked or
-ran out of time) counts as one failure more.
+ran out of time) counts as one failure more. What failed is named on standard error, with the first
+lines of its reason: the end of a long log then says what to look at.
 """
 
 import re
@@ -14,14 +15,23 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 COUNTS = re.compile(r"(\d+) passed, (\d+) failed$")
+REASON_LINES = 12
+
+
+def name_failure(name, reason):
+    print("FAILED", name, file=sys.stderr)
+    for line in reason.strip().splitlines()[:REASON_LINES]:
+        print("   ", line[:200], file=sys.stderr)
 
 
 def count_gtest(path):
     """(passed, failed) of one gtest file; skipped and disabled cases are neither."""
     passed = failed = 0
     for case in ElementTree.parse(path).getroot().iter("testcase"):
-        if case.find("failure") is not None:
+        failure = case.find("failure")
+        if failure is not None:
             failed += 1
+            name_failure(f"{case.get('classname')}.{case.get('name')}", failure.text or "")
         elif case.get("status") == "run" and case.get("result") == "completed":
             passed += 1
     return passed, failed
@@ -47,7 +57,11 @@ def count(folder):
             counts = None  # cut short by a crash
         case_passed, case_failed = counts or (int(ok), 0)
         passed += case_passed
-        failed += case_failed if ok or case_failed else 1
+        failed += case_failed
+        if not ok and case_failed == 0:
+            failed += 1
+            output = (case.findtext("system-out") or "").strip().splitlines()
+            name_failure(case.get("name") + " as a whole", "\n".join(output[-REASON_LINES:]))
     return passed, failed
 
 

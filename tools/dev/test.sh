@@ -3,7 +3,7 @@
 
 root="${root:?source this from dev}"
 
-fuzz_seconds="${POLLUX_FUZZ_SECONDS:-20}"
+fuzz_seconds="${POLLUX_FUZZ_SECONDS:-60}"
 coverage_minimum=95
 
 test_help() {
@@ -41,14 +41,17 @@ check_coverage() {
 }
 
 run_fuzzers() {
-    local source name corpus
+    local source name corpus committed
     for source in fuzz/*_fuzz.cpp; do
         [[ -f "$source" ]] || continue
         name="$(basename "$source" .cpp)"
         corpus="build/fuzz/corpus/$name"
         mkdir -p "$corpus" build/fuzz/findings
+        committed=()
+        if [[ -d "fuzz/corpus/$name" ]]; then committed=("fuzz/corpus/$name"); fi
         say "fuzzing $name for $fuzz_seconds s"
         count_check "$name (see build/fuzz/findings)" "build/fuzz/bin/$name" "$corpus" \
+            "${committed[@]}" \
             -max_total_time="$fuzz_seconds" -timeout=10 -print_final_stats=0 -verbosity=0 \
             -artifact_prefix="build/fuzz/findings/$name-" >&2
     done
@@ -84,7 +87,7 @@ dev_test() {
     rm -rf "$results"
     mkdir -p "$results"
     if [[ -n "$coverage" ]]; then find build/coverage -name '*.gcda' -delete; fi
-    ctest --test-dir "build/$preset" --parallel "$((2 * $(nproc)))" --label-exclude "$skipped" \
+    GTEST_BRIEF=1 ctest --test-dir "build/$preset" --parallel "$((2 * $(nproc)))" --label-exclude "$skipped" \
         --output-on-failure --no-tests=ignore --test-output-truncation head \
         --output-junit "$root/$results/ctest.xml" >&2 || true
     read -ra counts < <(tools/dev/count_tests.py "$results") || true

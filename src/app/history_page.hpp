@@ -1,0 +1,25 @@
+// What the history holds of a target, as JSON: its series, or the points of some of them. For the
+// control socket.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "runtime/server.hpp"
+
+namespace pollux::app {
+
+struct HistoryWish {
+    std::string key;     // of a target or of one of its tasks
+    std::string metric;  // empty: only which series there are
+    std::string row;     // empty: all rows
+    base::WallTime from;
+    base::WallTime to;
+    base::Duration step{};  // zero: every sample
+};
+
+// Codes: history.unknown_target, history.unknown_metric (both with what there is), history.off.
+base::Result<std::string> history_page(runtime::Server& server, const HistoryWish& wish);
+
+}  // namespace pollux::app
