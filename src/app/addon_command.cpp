@@ -23,9 +23,9 @@ struct AddonArguments {
     std::vector<std::string> files;
     std::vector<std::string> folders;
     std::string folder;
-    NewAddon fresh;
     std::string file;
     bool replace = false;
+    NewAddon fresh;
 };
 
 int check(const std::vector<std::string>& paths) {
@@ -129,6 +129,15 @@ void add_addon(CLI::App& app, int& status) {
                              "Folders of addons, or one addon's own (default: ./addons)");
     test_command->callback([args, &status] { status = test(args->folders); });
 
+    auto* import_command = addon->add_subcommand(
+        "import",
+        "Take over a manifest of OpsConductor: says what changes in meaning, writes the addon.");
+    import_command->add_option("FILE", args->file, "The manifest (JSON)")->required();
+    import_command->add_option("--out", args->folder, "Your folder of addons")->type_name("DIR");
+    import_command->add_flag("--replace", args->replace, "Replace an addon that is there already");
+    import_command->callback(
+        [args, &status] { status = run_import(args->file, args->folder, args->replace); });
+
     auto* new_command = addon->add_subcommand(
         "new", "Begin an addon from a captured reply: a walk, JSON, or lines of key=value.");
     new_command->add_option("NAME", args->fresh.name, "Name of the addon, like acme-switch")
@@ -147,14 +156,6 @@ void add_addon(CLI::App& app, int& status) {
         fmt::print("{}", addon_catalogue());
         status = 0;
     });
-    auto* import_command = addon->add_subcommand(
-        "import",
-        "Take over a manifest of OpsConductor: says what changes in meaning, writes the addon.");
-    import_command->add_option("FILE", args->file, "The manifest (JSON)")->required();
-    import_command->add_option("--out", args->folder, "Your folder of addons")->type_name("DIR");
-    import_command->add_flag("--replace", args->replace, "Replace an addon that is there already");
-    import_command->callback(
-        [args, &status] { status = run_import(args->file, args->folder, args->replace); });
 
     auto* list_command = addon->add_subcommand("ls", "List the shipped addons and your own.");
     list_command->add_option("--dir", args->folder, "Folder with your addons")->type_name("DIR");

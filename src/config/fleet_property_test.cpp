@@ -170,6 +170,9 @@ Fleet some_fleet() {
         credential.username = maybe(name()).value_or("");
         if (*rc::gen::arbitrary<bool>()) credential.password = some_reference();
         if (*rc::gen::arbitrary<bool>()) credential.client_key_password = some_reference();
+        if (*rc::gen::arbitrary<bool>()) credential.ssh_key_password = some_reference();
+        if (*rc::gen::arbitrary<bool>()) credential.ssh_key = "/etc/keys/" + *name();
+        credential.ssh_agent = *rc::gen::arbitrary<bool>();
         if (*rc::gen::arbitrary<bool>()) {
             credential.snmp_auth = static_cast<model::SnmpAuth>(*rc::gen::inRange(1, 7));
             credential.snmp_auth_password = some_reference();
@@ -179,9 +182,6 @@ Fleet some_fleet() {
             credential.snmp_privacy = static_cast<model::SnmpPrivacy>(*rc::gen::inRange(1, 7));
             credential.snmp_privacy_password = some_reference();
         }
-        if (*rc::gen::arbitrary<bool>()) credential.ssh_key_password = some_reference();
-        if (*rc::gen::arbitrary<bool>()) credential.ssh_key = "/etc/keys/" + *name();
-        credential.ssh_agent = *rc::gen::arbitrary<bool>();
     }
     for (const std::string& addon : kAddons) {
         PollSettings settings = some_poll(true);

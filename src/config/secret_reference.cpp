@@ -75,11 +75,11 @@ base::Result<model::Credentials> resolve(std::string_view name, const Credential
     result.username = credential.username;
     result.client_certificate = credential.client_certificate;
     result.client_key = credential.client_key;
+    result.ssh_key = credential.ssh_key;
+    result.ssh_agent = credential.ssh_agent;
     result.snmp_auth = credential.snmp_auth;
     result.snmp_privacy = credential.snmp_privacy;
     result.snmp_context = credential.snmp_context;
-    result.ssh_key = credential.ssh_key;
-    result.ssh_agent = credential.ssh_agent;
     struct Part {
         std::string_view name;
         const std::optional<SecretReference>& reference;
@@ -90,9 +90,9 @@ base::Result<model::Credentials> resolve(std::string_view name, const Credential
         {"token", credential.token, result.token},
         {"community", credential.community, result.community},
         {"client_key_password", credential.client_key_password, result.client_key_password},
+        {"ssh_key_password", credential.ssh_key_password, result.ssh_key_password},
         {"snmp_auth_password", credential.snmp_auth_password, result.snmp_auth_password},
-        {"snmp_privacy_password", credential.snmp_privacy_password, result.snmp_privacy_password},
-        {"ssh_key_password", credential.ssh_key_password, result.ssh_key_password}};
+        {"snmp_privacy_password", credential.snmp_privacy_password, result.snmp_privacy_password}};
     for (const Part& part : parts) {
         if (!part.reference) continue;
         if (part.reference->kind == SecretKind::kLiteral) {
