@@ -30,6 +30,19 @@ struct AdaptiveScope {
     bool operator==(const AdaptiveScope&) const = default;
 };
 
+// Where to listen: "127.0.0.1:1162", "[::1]:1162", or "systemd" for sockets that it hands over.
+// Empty: nowhere. A port alone is one of 127.0.0.1.
+struct ListenList {
+    std::vector<std::string> items;
+    bool operator==(const ListenList&) const = default;
+};
+
+// "https://monitor.example.org/pollux", without a slash at its end; empty: not given.
+struct WebAddress {
+    std::string text;
+    bool operator==(const WebAddress&) const = default;
+};
+
 // Where a value came from, in the order of precedence.
 enum class ValueOrigin : std::uint8_t { kDefault, kStored, kEnvironment };
 std::string_view to_string(ValueOrigin origin);
@@ -92,6 +105,20 @@ struct Settings {
     std::vector<std::string> egress_link_local = {"169.254.0.0/16", "fe80::/10"};
     std::vector<std::string> egress_private = {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
                                                "100.64.0.0/10", "fc00::/7"};
+
+    // What devices send by themselves.
+    ListenList trap_listen;
+    std::vector<std::string> trap_forwarders;
+    ListenList inbound_listen;
+    WebAddress inbound_url;
+    std::int64_t inbound_body_kilobytes = 256;
+    double inbound_source_rate = 100;
+    double inbound_rate = 2000;
+    double inbound_confirm_rate = 10;
+    base::Duration inbound_confirm_pause = std::chrono::seconds(10);
+    std::int64_t inbound_keep_rows = 100'000;
+    std::int64_t inbound_keep_rows_per_target = 10'000;
+    std::int64_t inbound_keep_days = 30;
 
     // Read and kept for Proxmox targets.
     bool backup_polling_enabled = true;
