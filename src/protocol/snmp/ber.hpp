@@ -100,6 +100,10 @@ class BerWriter {
     std::size_t size() const { return static_cast<std::size_t>(end_ - at_); }
     // What was written so far: the end of the buffer.
     Bytes bytes() const { return {at_, end_}; }
+    // What was written since size() was `mark`, to be changed in place: encrypted or signed.
+    std::span<std::uint8_t> since(std::size_t mark) const {
+        return {at_, end_ - static_cast<std::ptrdiff_t>(mark)};
+    }
 
     // Each of these goes in front of what was written before.
     void put_byte(std::uint8_t byte) {

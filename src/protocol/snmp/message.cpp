@@ -5,6 +5,7 @@ namespace {
 
 constexpr std::int32_t kWireV1 = 0;
 constexpr std::int32_t kWireV2c = 1;
+constexpr std::int32_t kWireV3 = 3;
 
 }  // namespace
 
@@ -31,13 +32,15 @@ Parsed<MessageView> parse_message(Bytes bytes) {
 Parsed<std::int32_t> peek_request_id(Bytes bytes) {
     BerReader reader(bytes);
     if (const auto outer = reader.enter(); !outer) return malformed(outer.error());
-    if (const auto version = reader.next(tag::kInteger); !version) {
-        return malformed(version.error());
+    const Parsed<std::int32_t> version = reader.next_int32();
+    if (!version) return malformed(version.error());
+    if (*version != kWireV3) {
+        if (const auto community = reader.next(tag::kOctetString); !community) {
+            return malformed(community.error());
+        }
     }
-    if (const auto community = reader.next(tag::kOctetString); !community) {
-        return malformed(community.error());
-    }
-    if (const auto pdu = reader.enter(); !pdu) return malformed(pdu.error());
+    // Into the PDU, or the header of v3: both begin with the id.
+    if (const auto inner = reader.enter(); !inner) return malformed(inner.error());
     return reader.next_int32();
 }
 

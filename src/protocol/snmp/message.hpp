@@ -1,7 +1,7 @@
 // The wrapper of SNMP v1 and v2c around a PDU (RFC 1157, RFC 1901): version and community.
 //
-// The seam for v3: a wrapper puts itself in front of the PDU that a writer already holds, and on
-// the way back finds the PDU in the bytes of a message. Nothing else knows the version.
+// A wrapper puts itself in front of the PDU that a writer already holds, and on the way back finds
+// the PDU in the bytes of a message. The one of v3 is v3_message.hpp.
 //
 // An agent's use:
 //     auto request = decode_message(bytes);               // owns everything
@@ -32,7 +32,8 @@ struct MessageView {
 // v1 and v2c only; bytes after the message are ignored, as some devices pad.
 Parsed<MessageView> parse_message(Bytes bytes);
 
-// The request id of a message that may be cut or damaged further on, as ICMP quotes it.
+// The request id of a message that may be cut or damaged further on, as ICMP quotes it. Of v3 the
+// id of the message, which is readable without keys: we use one number for both.
 Parsed<std::int32_t> peek_request_id(Bytes bytes);
 
 // Puts the wrapper around the PDU that was written since size() was `mark`.

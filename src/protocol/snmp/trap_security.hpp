@@ -1,0 +1,124 @@
+// Who may send us traps and informs by SNMP v3: checks signature, clock and encryption of what
+// arrives, and writes the answers that the standard asks for. Without I/O.
+//
+// A trap's sender is the authoritative side: its keys are localised to its engine, whose clock we
+// follow from the first authenticated trap on. For informs we are: our engine id, boots and time
+// are given in, senders find them out by a question that is answered with a Report, and a
+// repeated or delayed inform is refused by our own clock.
+//
+// A user's messages count only at the level of its credentials: a user with a password is never
+// believed without a signature, nor one with privacy in the open.
+//
+// Not thread-safe. Bounded: users and engines.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/flat_index.hpp"
+#include "base/siphash.hpp"
+#include "base/time.hpp"
+#include "model/credentials.hpp"
+#include "model/inbound.hpp"
+#include "protocol/snmp/engine_clock.hpp"
+#include "protocol/snmp/notification.hpp"
+#include "protocol/snmp/usm_message.hpp"
+
+namespace pollux::protocol::snmp {
+
+struct TrapUser {
+    std::shared_ptr<const model::Credentials> credentials;  // username: the security name
+    std::string engine_id;  // bytes; of the one sender this user is for. Empty: any
+};
+
+// Ourselves. The boots must be stored before they are used, and grow with each start.
+struct OwnEngine {
+    std::string id;  // 5 to 32 bytes
+    std::uint32_t boots = 1;
+    base::BootTime started;  // when its time was 0
+};
+
+enum class TrapVerdict : std::uint8_t {
+    kAccepted,
+    kDiscovery,  // somebody asked for our engine; answered
+    kMalformed,
+    kUnknownEngine,
+    kUnknownUser,
+    kWrongLevel,
+    kWrongDigest,
+    kNotInTimeWindow,
+    kDecryptionError,
+    kNotForUs,  // signed and fresh, but no trap and no inform
+};
+std::string_view to_string(TrapVerdict verdict);  // "wrong_digest", as metrics label it
+
+struct TrapSecurityOptions {
+    std::size_t max_engines = 65'536;
+    // Of one name, with different passwords: each costs a signature.
+    std::size_t max_same_name = 16;
+};
+
+class TrapSecurity {
+  public:
+    struct Taken {
+        TrapVerdict verdict = TrapVerdict::kMalformed;
+        model::TrapMessage trap;  // kAccepted
+        std::string user;         // kAccepted: who sent it
+        Bytes answer;             // to be sent back to the sender; inside the buffer. Empty: none
+    };
+
+    // `key` and `salt_start` are random.
+    TrapSecurity(OwnEngine own, base::SipKey key, std::uint64_t salt_start,
+                 TrapSecurityOptions options = {});
+
+    // Clocks and keys of users that stay are kept.
+    void set_users(std::vector<TrapUser> users);
+
+    // A datagram that claims_v3(). The buffer is for the answer and should have the size of the
+    // largest datagram.
+    Taken take(Bytes datagram, base::BootTime now, std::span<std::uint8_t> buffer);
+
+    std::size_t engines() const { return engines_.size(); }
+
+  private:
+    struct Engine {
+        std::string id;
+        EngineClock clock;
+    };
+    struct Checked {
+        TrapVerdict verdict = TrapVerdict::kAccepted;
+        const TrapUser* user = nullptr;
+    };
+
+    bool is_ours(Bytes engine_id) const;
+    std::uint32_t own_time(base::BootTime now) const;
+    Checked check_user(const V3View& message);
+    bool is_in_time(const V3View& message, bool ours, base::BootTime now);
+    bool is_in_time_of_sender(const V3View& message, base::BootTime now);
+    Taken take_message(const V3View& message, base::BootTime now, std::span<std::uint8_t> buffer);
+    Bytes report(const V3View& message, TrapVerdict verdict, const TrapUser* user,
+                 base::BootTime now, std::span<std::uint8_t> buffer);
+    Bytes answer(const V3View& message, const ScopedView& scope, const TrapUser& user,
+                 const ReceivedNotification& inform, base::BootTime now,
+                 std::span<std::uint8_t> buffer);
+
+    OwnEngine own_;
+    base::SipKey key_;
+    TrapSecurityOptions options_;
+    UsmCrypto crypto_;
+    UsmKeys keys_;
+    SaltCounter salts_;
+    std::vector<TrapUser> users_;  // by name; those for one engine first
+    std::vector<Engine> engines_;
+    std::size_t oldest_engine_ = 0;
+    base::FlatIndex engine_index_;
+    std::array<std::uint64_t, 16> counts_{};  // by verdict, as Reports tell them
+    std::vector<std::uint8_t> room_;          // for what is decrypted
+};
+
+}  // namespace pollux::protocol::snmp
