@@ -70,19 +70,11 @@ std::shared_ptr<AddonPlan> AddonBuilder::build() {
     read_head(reader);
     read_parameters(reader);
     read_groups(reader);
-    const bool http = plan_->addon.protocol == model::ProtocolKind::kHttp;
-    if (reader.has(http ? "snmp" : "http")) {
-        reader.error(http ? "snmp" : "http",
-                     fmt::format("does not fit protocol: {}", http ? "http" : "snmp"));
-    }
-    if (http) {
-        read_http(reader);
-    } else {
-        read_snmp(reader);
-    }
+    read_protocol(reader);
     read_metrics(reader);
     read_conditions(reader);
     read_change(reader);
+    read_signals(reader);
     finish_groups();
     reader.finish();
     out_.sort();
@@ -117,10 +109,13 @@ void AddonBuilder::read_head(Reader& reader) {
     }
     addon.protocol =
         reader
-            .choice<model::ProtocolKind>(
-                "protocol",
-                {{"http", model::ProtocolKind::kHttp}, {"snmp", model::ProtocolKind::kSnmp}},
-                Need::kRequired)
+            .choice<model::ProtocolKind>("protocol",
+                                         {{"http", model::ProtocolKind::kHttp},
+                                          {"snmp", model::ProtocolKind::kSnmp},
+                                          {"trap", model::ProtocolKind::kTrap},
+                                          {"webhook", model::ProtocolKind::kWebhook},
+                                          {"push", model::ProtocolKind::kPush}},
+                                         Need::kRequired)
             .value_or(reader.has("snmp") ? model::ProtocolKind::kSnmp : model::ProtocolKind::kHttp);
     addon.interval = reader.duration("interval", kShortestInterval, kLongestInterval);
     addon.timeout = reader.duration("timeout", 10ms, 10min);
@@ -243,6 +238,7 @@ void AddonBuilder::finish_groups() {
     for (std::size_t i = 0; i < plan.row_sets.size(); ++i) {
         plan.groups[plan.row_sets[i].group].row_sets.push_back(static_cast<std::uint16_t>(i));
     }
+    for (const SignalRule& signal : plan.signals) plan.groups[signal.group].keeps_values = true;
     // Counters need to know about reboots: the group asks for the time since then, too.
     const model::Oid uptime{{1, 3, 6, 1, 2, 1, 1, 3, 0}};
     for (std::size_t i = 0; i < plan.groups.size(); ++i) {
@@ -258,6 +254,7 @@ void AddonBuilder::finish_groups() {
     }
     for (std::size_t i = 0; i < plan.groups.size(); ++i) {
         const GroupPlan& group = plan.groups[i];
+        if (model::is_inbound(plan.addon.protocol)) break;  // nothing is asked
         if (!group.endpoints.empty() || !group.gets.empty() || !group.walks.empty()) continue;
         out_.error(root_->mark(), i == 0 ? "" : "groups." + plan.addon.groups[i].name,
                    i == 0 ? "nothing is asked at the addon's own interval; leave one endpoint, get "

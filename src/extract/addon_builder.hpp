@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -84,6 +85,29 @@ class AddonBuilder {
     void read_change(Reader& reader);
     std::optional<std::uint16_t> metric_named(Reader& reader, std::string_view key);
 
+    // addon_builder_inbound.cpp
+    void read_protocol(Reader& reader);
+    void read_trap(Reader& reader);
+    void read_webhook(Reader& reader);
+    void read_push(Reader& reader);
+    void add_message_value(const std::string& name, const model::Oid& oid);
+    void add_message_field(const document::MapEntry& entry, const std::string& path);
+
+    // addon_builder_signals.cpp
+    void read_signals(Reader& reader);
+    void read_signal_type(const document::MapEntry& entry, std::string path);
+    void read_signal(const Node& node, std::string path);
+    SignalLook read_look(Reader& reader);
+    void read_endpoint_signals(Reader& reader, EndpointPlan& endpoint);
+    void read_signal_trigger(Reader& reader, SignalRule& signal);
+    void read_signal_fields(Reader& reader, SignalRule& signal);
+    void place_signal(Reader& reader, SignalRule& signal);
+    std::optional<Expression> read_signal_expression(Reader& reader, std::string_view key,
+                                                     SignalRule& signal);
+    std::optional<std::uint16_t> field_named(Reader& reader, std::string_view key,
+                                             const std::string& name);
+    void use_rule(SignalRule& signal, std::uint16_t rule);
+
     // The text with the parameters filled in that it names; nullopt: one of them is empty, so that
     // what depends on it is left out.
     std::optional<std::string> substituted(const std::string& text, bool& disabled);
@@ -100,9 +124,17 @@ class AddonBuilder {
     std::map<std::string, std::uint16_t, std::less<>> groups_;
     std::map<std::string, std::uint16_t, std::less<>> rules_;
     std::set<std::string, std::less<>> condition_names_;
+    std::set<std::string, std::less<>> signal_names_;
+    std::vector<std::uint16_t> used_;  // rules that the signal at hand reads
 };
 
 // [a-z][a-z0-9_]{0,63}: names of metrics, endpoints, rows and so on.
 bool is_identifier(std::string_view text);
+
+// 200, 200-299
+std::optional<std::pair<int, int>> parse_status_range(std::string_view text);
+
+// Words for the severity of a signal or a condition.
+std::span<const std::string_view> severities();
 
 }  // namespace pollux::extract

@@ -68,6 +68,8 @@ Comparison opposite(Comparison comparison) {
 
 }  // namespace
 
+std::span<const std::string_view> severities() { return kSeverities; }
+
 std::optional<std::uint16_t> AddonBuilder::metric_named(Reader& reader, std::string_view key) {
     const auto name = reader.string(key, Need::kRequired);
     if (!name) return std::nullopt;

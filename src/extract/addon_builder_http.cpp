@@ -30,16 +30,6 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     return *number * unit;
 }
 
-// 200, 200-299
-std::optional<std::pair<int, int>> parse_status_range(std::string_view text) {
-    const std::size_t dash = text.find('-');
-    const auto low = document::parse_integer(text.substr(0, dash));
-    const auto high =
-        dash == std::string_view::npos ? low : document::parse_integer(text.substr(dash + 1));
-    if (!low || !high || *low < 100 || *high > 599 || *low > *high) return std::nullopt;
-    return std::pair(static_cast<int>(*low), static_cast<int>(*high));
-}
-
 bool is_header_name(std::string_view text) {
     return !text.empty() && text.size() <= 128 && std::ranges::all_of(text, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -48,6 +38,15 @@ bool is_header_name(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<std::pair<int, int>> parse_status_range(std::string_view text) {
+    const std::size_t dash = text.find('-');
+    const auto low = document::parse_integer(text.substr(0, dash));
+    const auto high =
+        dash == std::string_view::npos ? low : document::parse_integer(text.substr(dash + 1));
+    if (!low || !high || *low < 100 || *high > 599 || *low > *high) return std::nullopt;
+    return std::pair(static_cast<int>(*low), static_cast<int>(*high));
+}
 
 Template AddonBuilder::url_template(Reader& reader, std::string_view key, const std::string& text) {
     Template compiled = Template::compile(text);
@@ -173,6 +172,7 @@ void AddonBuilder::read_endpoint(const Node& node, std::string path) {
         reader.error("separator", "only fits format: key_value");
     }
     endpoint.optional = reader.boolean("optional").value_or(false);
+    read_endpoint_signals(reader, endpoint);
     const auto index = static_cast<std::uint16_t>(http.endpoints.size());
     if (plan_->groups.size() <= endpoint.group) plan_->groups.resize(endpoint.group + 1U);
     GroupPlan& group = plan_->groups[endpoint.group];

@@ -45,7 +45,9 @@ model::Value key_value(const std::string& key) {
 }  // namespace
 
 void AddonBuilder::read_metrics(Reader& reader) {
-    reader.any("metrics", Need::kRequired);
+    // What only makes signals need not measure anything.
+    const bool signals = reader.has("signals") || model::is_inbound(plan_->addon.protocol);
+    reader.any("metrics", signals ? Need::kOptional : Need::kRequired);
     each(reader, "metrics", kMaxMetrics,
          [this](const Node& item, std::string path) { read_metric(item, std::move(path)); });
 }
@@ -125,7 +127,8 @@ void AddonBuilder::read_shape(Reader& reader, model::MetricDef& metric, Rule& ru
 }
 
 void AddonBuilder::read_source(Reader& reader, Rule& rule) {
-    const bool http = plan_->addon.protocol == model::ProtocolKind::kHttp;
+    const bool http = plan_->addon.protocol == model::ProtocolKind::kHttp ||
+                      plan_->addon.protocol == model::ProtocolKind::kWebhook;
     for (const std::string_view key : {"endpoint", "path", "key", "header", "fact"}) {
         if (!http && reader.has(key)) reader.error(key, "only fits protocol: http");
     }
@@ -218,7 +221,8 @@ void AddonBuilder::read_http_source(Reader& reader, Rule& rule) {
     if (rule.source == SourceKind::kJson && endpoint.format != BodyFormat::kJson) {
         reader.error("path", fmt::format("needs format: json at the endpoint {}", endpoint.name));
     }
-    if (rule.source == SourceKind::kKey && endpoint.format != BodyFormat::kKeyValue) {
+    if (rule.source == SourceKind::kKey && endpoint.format != BodyFormat::kKeyValue &&
+        endpoint.format != BodyFormat::kForm) {
         reader.error("key",
                      fmt::format("needs format: key_value at the endpoint {}", endpoint.name));
     }

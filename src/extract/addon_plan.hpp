@@ -15,6 +15,7 @@
 #include "extract/json_path.hpp"
 #include "extract/pattern.hpp"
 #include "extract/placeholder.hpp"
+#include "extract/signal_plan.hpp"
 #include "model/addon.hpp"
 #include "model/ask.hpp"
 #include "model/oid.hpp"
@@ -33,7 +34,7 @@ struct ParameterDef {
     std::string description;
 };
 
-enum class BodyFormat : std::uint8_t { kJson, kText, kKeyValue, kNone };
+enum class BodyFormat : std::uint8_t { kJson, kText, kKeyValue, kForm, kNone };
 
 struct EndpointPlan {
     std::string name;
@@ -51,6 +52,11 @@ struct EndpointPlan {
     std::uint64_t max_body_bytes = 4U << 20U;
     BodyFormat format = BodyFormat::kJson;
     std::string separator = "=";
+    std::string on_failure;  // type of the signal that a failure raises; empty: none
+    std::vector<std::pair<std::pair<int, int>, std::string>> on_status;  // range, type
+
+    // The type that this status raises; null: none.
+    const std::string* signal_of(int status) const;
 };
 
 struct HttpPlan {
@@ -170,6 +176,7 @@ struct Rule {
     model::Range valid;
     bool optional = false;
     bool disabled = false;  // a parameter it needs is empty
+    bool as_read = false;   // a field of a message: keeps its kind
 };
 
 struct GroupPlan {
@@ -195,6 +202,10 @@ struct AddonPlan {
     std::vector<GroupPlan> groups;
     std::vector<RowSet> row_sets;
     std::vector<Rule> rules;
+    std::vector<SignalType> signal_types;
+    std::vector<SignalRule> signals;
+    TrapPlan trap;
+    PushPlan push;
     bool parametric = false;  // what is read depends on parameters, not only what is asked
     std::shared_ptr<const document::Node> source;
     std::uint64_t fingerprint = 0;  // of the manifest's text and, if parametric, the parameters

@@ -199,6 +199,7 @@ base::Result<std::vector<std::shared_ptr<const model::Ask>>> CompiledAddon::asks
     }
     const AskMaker maker(*plan_, binding);
     std::vector<std::shared_ptr<const model::Ask>> out;
+    if (model::is_inbound(plan_->addon.protocol)) return out;  // the device speaks first
     if (plan_->addon.protocol == model::ProtocolKind::kSnmp) {
         out.push_back(maker.snmp(plan_->groups[group]));
         return out;

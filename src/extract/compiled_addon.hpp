@@ -23,8 +23,10 @@
 #include "extract/budget.hpp"
 #include "model/addon.hpp"
 #include "model/ask.hpp"
+#include "model/inbound.hpp"
 #include "model/reading.hpp"
 #include "model/reply.hpp"
+#include "model/signal.hpp"
 
 namespace pollux::extract {
 
@@ -59,6 +61,19 @@ struct ParameterInfo {
     std::string description;
 };
 
+// Whom the signals of a poll or a message are about, for their titles. May be empty: {device} and
+// {host} then stay as they stand, and a message's sender is the host.
+struct SignalContext {
+    std::string device;
+    std::string address;
+};
+
+// How often a push is expected, and how late it may be.
+struct PushExpectation {
+    base::Duration interval{};
+    base::Duration grace{};
+};
+
 // One line per rule: what was looked for, where, what was found. No secrets: replies only.
 using Trace = std::vector<std::string>;
 
@@ -89,6 +104,24 @@ class CompiledAddon {
     // asked. `now` is for what depends on the date (certificates).
     model::Readings read(std::size_t group, std::span<const model::Reply* const> replies,
                          base::WallTime now, Trace* trace = nullptr, Budget budget = {}) const;
+
+    // Signals of a poll, failed or not, with what it decided. Never fails; bounded.
+    model::PollSignals signals(std::size_t group, std::span<const model::Reply* const> replies,
+                               base::WallTime now, const SignalContext& context = {},
+                               Budget budget = {}) const;
+    bool has_signals(std::size_t group) const;  // false: signals() has nothing to say
+
+    // Signals and readings of a message. Never fails; a message of another kind than the addon's
+    // gives none.
+    std::vector<model::Signal> signals(const model::InboundMessage& message,
+                                       const SignalContext& context = {}, Budget budget = {}) const;
+    model::Readings read(const model::InboundMessage& message, Trace* trace = nullptr,
+                         Budget budget = {}) const;
+
+    // How well the addon fits a trap: arcs of the longest enterprise prefix that the trap or its
+    // enterprise begins with, 0 for `*`. nullopt: it is not for this addon.
+    std::optional<std::size_t> trap_fit(const model::TrapMessage& trap) const;
+    std::optional<PushExpectation> push() const;  // protocol: push
 
     // Whether both came from the same text and the same parameters: they ask and read alike.
     bool same_as(const CompiledAddon& other) const;

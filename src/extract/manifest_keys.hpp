@@ -9,9 +9,10 @@ namespace pollux::extract::keys {
 inline constexpr std::string_view kSchemaName = "pollux/1";
 
 inline constexpr std::string_view kManifest[] = {
-    "schema",   "name",     "version", "title",      "description", "category",
-    "protocol", "interval", "timeout", "groups",     "parameters",  "port",
-    "http",     "snmp",     "metrics", "conditions", "change"};
+    "schema",   "name",     "version", "title",       "description", "category",
+    "protocol", "interval", "timeout", "groups",      "parameters",  "port",
+    "http",     "snmp",     "metrics", "conditions",  "change",      "trap",
+    "webhook",  "push",     "signals", "signal_types"};
 inline constexpr std::string_view kParameter[] = {"type", "required", "default", "example",
                                                   "description"};
 inline constexpr std::string_view kHttp[] = {"base",  "auth",    "tls",
@@ -19,8 +20,9 @@ inline constexpr std::string_view kHttp[] = {"base",  "auth",    "tls",
 inline constexpr std::string_view kAuth[] = {"type", "header"};
 inline constexpr std::string_view kTls[] = {"verify", "ca_file", "pin_sha256"};
 inline constexpr std::string_view kEndpoint[] = {
-    "name",   "path",      "method",   "headers", "body",      "group",    "interval", "timeout",
-    "expect", "redirects", "max_body", "format",  "separator", "optional", "rows"};
+    "name",      "path",     "method", "headers",    "body",     "group",
+    "interval",  "timeout",  "expect", "redirects",  "max_body", "format",
+    "separator", "optional", "rows",   "on_failure", "on_status"};
 inline constexpr std::string_view kJsonRows[] = {"from", "name", "include", "exclude", "where"};
 inline constexpr std::string_view kSnmp[] = {
     "version", "max_repetitions", "max_varbinds", "max_rows", "resends", "gets", "tables"};
@@ -36,6 +38,21 @@ inline constexpr std::string_view kRatio[] = {"of", "to", "factor"};
 inline constexpr std::string_view kValid[] = {"min", "max"};
 inline constexpr std::string_view kCondition[] = {"name",  "metric",   "trigger",
                                                   "clear", "severity", "summary"};
+inline constexpr std::string_view kSignal[] = {"name",        "type",
+                                               "rows",        "when",
+                                               "clear_when",  "clear_suffix",
+                                               "trap",        "clear_trap",
+                                               "severity",    "category",
+                                               "title",       "message",
+                                               "clears",      "fingerprint_fields",
+                                               "fields",      "device_address",
+                                               "device_name", "time",
+                                               "reconcile"};
+inline constexpr std::string_view kSignalType[] = {"enabled", "severity", "category",
+                                                   "title",   "message",  "clears"};
+inline constexpr std::string_view kTrap[] = {"enterprise", "varbinds"};
+inline constexpr std::string_view kWebhook[] = {"format", "separator", "fields", "rows"};
+inline constexpr std::string_view kPush[] = {"interval", "grace"};
 inline constexpr std::string_view kChange[] = {"metric", "tolerance"};
 
 }  // namespace pollux::extract::keys

@@ -65,19 +65,29 @@ class HttpReader {
         }
         for (const std::uint16_t index : group_.rules) read_rule(plan_.rules[index]);
         for (const std::uint16_t index : group_.row_sets) read_rows(plan_.row_sets[index]);
+        if (SignalWriter* signals = writer_.signals()) {
+            signals->record(std::nullopt, "", writer_.values());
+            signals->finish();
+        }
     }
 
   private:
     void open(const EndpointPlan& endpoint, const Reply* reply) {
         Answer& answer = answers_.emplace_back();
+        SignalWriter* const signals = writer_.signals();
+        if (signals != nullptr && reply != nullptr) signals->exchange(endpoint, *reply);
         answer.reply = reply;
         answer.http = reply == nullptr ? nullptr : std::get_if<HttpReply>(&reply->answer);
         if (answer.http == nullptr) {
+            if (signals != nullptr) signals->unreadable(number_of(endpoint));
             failed(endpoint, reply);
             return;
         }
         if (endpoint.format == BodyFormat::kKeyValue) {
             answer.key_values = KeyValues::parse(answer.http->body, endpoint.separator);
+        }
+        if (endpoint.format == BodyFormat::kForm) {
+            answer.key_values = KeyValues::parse_form(answer.http->body);
         }
         if (endpoint.format != BodyFormat::kJson || !wants_json(endpoint)) return;
         JsonLimits limits;
@@ -87,15 +97,20 @@ class HttpReader {
             answer.json.emplace(std::move(*parsed));
             return;
         }
+        if (signals != nullptr) signals->unreadable(number_of(endpoint));
         if (!endpoint.optional) ++writer_.readings().unreadable;
         writer_.problem(
             fmt::format("endpoint {}: the answer is {}", endpoint.name, parsed.error().message));
         writer_.trace(fmt::format("endpoint {}: {}", endpoint.name, parsed.error().message));
     }
 
+    std::size_t number_of(const EndpointPlan& endpoint) const {
+        return static_cast<std::size_t>(&endpoint - plan_.http.endpoints.data());
+    }
+
     // A body of an addon that only looks at status and times is not parsed.
     bool wants_json(const EndpointPlan& endpoint) const {
-        const auto index = static_cast<std::size_t>(&endpoint - plan_.http.endpoints.data());
+        const std::size_t index = number_of(endpoint);
         return std::ranges::any_of(plan_.rules, [&](const Rule& rule) {
             return rule.endpoint == index && rule.source == SourceKind::kJson && !rule.disabled;
         });
@@ -277,6 +292,9 @@ class HttpReader {
             read_row(set, *row.node, writer_.add_row(row.name));
         }
         writer_.trace_rows(true);
+        if (SignalWriter* signals = writer_.signals()) {
+            signals->rows_read(static_cast<std::size_t>(&set - plan_.row_sets.data()), complete);
+        }
         if (!complete) {
             writer_.problem(
                 fmt::format("{}: too many rows; only {} are read", set.name, names.size()));
@@ -298,6 +316,10 @@ class HttpReader {
                 writer_.miss(rule, where(rule),
                              fmt::format("row {} has none", writer_.readings().rows[row]));
             }
+        }
+        if (SignalWriter* signals = writer_.signals()) {
+            signals->record(static_cast<std::size_t>(&set - plan_.row_sets.data()),
+                            writer_.readings().rows[row], writer_.values());
         }
     }
 

@@ -93,10 +93,12 @@ class TableReader {
         std::set<std::string, std::less<>> names;
         std::size_t rows = 0;
         std::size_t left_out = 0;
+        bool complete = true;
         while (next()) {
             if (++rows > writer_.budget().rows || !writer_.budget().spend(cells_.size())) {
                 writer_.problem(fmt::format("{}: more than {} rows; the rest is not read",
                                             table_.name, rows - 1));
+                complete = false;
                 break;
             }
             std::string name = row_name();
@@ -110,9 +112,17 @@ class TableReader {
                 if (!names.insert(name).second) continue;
             }
             writer_.trace_rows(names.size() <= 3);
-            read_row(writer_.add_row(std::move(name)));
+            const std::uint32_t row = writer_.add_row(std::move(name));
+            read_row(row);
+            if (SignalWriter* signals = writer_.signals()) {
+                signals->record(number(), writer_.readings().rows[row], writer_.values());
+            }
         }
         writer_.trace_rows(true);
+        // An empty table says nothing about what was in it.
+        if (SignalWriter* signals = writer_.signals()) {
+            signals->rows_read(number(), complete && rows > 0);
+        }
         if (writer_.traces()) {
             writer_.trace(
                 fmt::format("{}: {} rows, {} left out by filters", table_.name, rows, left_out));
@@ -122,6 +132,8 @@ class TableReader {
 
   private:
     static inline const std::vector<SnmpRow> kNoCells;
+
+    std::size_t number() const { return static_cast<std::size_t>(&table_ - plan_.row_sets.data()); }
 
     // The smallest index that is still ahead of any column.
     bool next() {
@@ -298,6 +310,10 @@ void read_snmp(const AddonPlan& plan, std::size_t group_index, const model::Snmp
     }
     for (const std::uint16_t table : group.row_sets) {
         TableReader(plan, plan.row_sets[table], reply, writer).read();
+    }
+    if (SignalWriter* signals = writer.signals()) {
+        signals->record(std::nullopt, "", writer.values());
+        signals->finish();
     }
 }
 

@@ -97,6 +97,10 @@ bool ReadingWriter::shape(const Rule& rule, Value& value, std::string& why) cons
     if (rule.has_map) {
         if (const Value* mapped = rule.map.find(value)) value = *mapped;
     }
+    if (rule.as_read) {
+        if (auto* text = std::get_if<std::string>(&value)) cut(*text);
+        return true;
+    }
     switch (rule.type) {
         case MetricType::kGauge:
         case MetricType::kCounter:

@@ -2,11 +2,13 @@
 // within its valid range. Keeps count of what is missing. Private to this folder.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "extract/addon_plan.hpp"
 #include "extract/compiled_addon.hpp"
+#include "extract/signal_writer.hpp"
 
 namespace pollux::extract {
 
@@ -37,6 +39,11 @@ class ReadingWriter {
     // Values of a row do not stay for the next one.
     void forget(const std::vector<std::uint16_t>& rules);
 
+    // What is read also makes signals, if there is somebody to write them.
+    void set_signals(SignalWriter* signals) { signals_ = signals; }
+    SignalWriter* signals() { return signals_; }
+    std::span<const model::Value> values() const { return values_; }
+
     std::uint32_t add_row(std::string name);
     model::Readings& readings() { return out_; }
     Budget& budget() { return budget_; }
@@ -56,6 +63,7 @@ class ReadingWriter {
     model::Readings& out_;
     Budget& budget_;
     Trace* trace_;
+    SignalWriter* signals_ = nullptr;
     bool trace_rows_ = true;
     bool keeps_values_;
     std::vector<model::Value> values_;  // by name: raw, then the rules

@@ -38,14 +38,26 @@ TEST(Schema, ListsTheKeysTheReaderTakes) {
     const document::Node* defs = root.find("$defs");
     ASSERT_NE(defs, nullptr);
     const std::pair<const char*, std::span<const std::string_view>> parts[] = {
-        {"parameter", keys::kParameter}, {"http", keys::kHttp},
-        {"auth", keys::kAuth},           {"tls", keys::kTls},
-        {"endpoint", keys::kEndpoint},   {"json_rows", keys::kJsonRows},
-        {"snmp", keys::kSnmp},           {"get", keys::kGet},
-        {"table", keys::kTable},         {"filter", keys::kFilter},
-        {"metric", keys::kMetric},       {"ratio", keys::kRatio},
-        {"valid", keys::kValid},         {"condition", keys::kCondition},
-        {"change", keys::kChange}};
+        {"parameter", keys::kParameter},
+        {"http", keys::kHttp},
+        {"auth", keys::kAuth},
+        {"tls", keys::kTls},
+        {"endpoint", keys::kEndpoint},
+        {"json_rows", keys::kJsonRows},
+        {"snmp", keys::kSnmp},
+        {"get", keys::kGet},
+        {"table", keys::kTable},
+        {"filter", keys::kFilter},
+        {"metric", keys::kMetric},
+        {"ratio", keys::kRatio},
+        {"valid", keys::kValid},
+        {"condition", keys::kCondition},
+        {"change", keys::kChange},
+        {"signal", keys::kSignal},
+        {"signal_type", keys::kSignalType},
+        {"trap", keys::kTrap},
+        {"webhook", keys::kWebhook},
+        {"push", keys::kPush}};
     for (const auto& [name, keys] : parts) {
         const document::Node* part = defs->find(name);
         ASSERT_NE(part, nullptr) << name;

@@ -2,6 +2,7 @@
 // Beside conditions (numbers with a trigger) this is the other thing an alert is made from.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +28,18 @@ struct Signal {
     std::vector<std::pair<std::string, std::string>> fields;  // what was read, bounded
     std::string rule;                                         // what fired, for people
     bool operator==(const Signal&) const = default;
+};
+
+// What one poll says about signals: those it makes, and what follows from what it does not make.
+struct PollSignals {
+    std::vector<Signal> signals;
+    // Rules (Signal::rule) that the poll decided wholly: what one of them raised before and does
+    // not raise now is over.
+    std::vector<std::string> settled;
+    // Type and subject of what could not be decided, for want of a value: it stays as it was.
+    std::vector<std::pair<std::string, std::string>> open;
+    std::uint32_t dropped = 0;  // past a bound
+    bool operator==(const PollSignals&) const = default;
 };
 
 }  // namespace pollux::model
