@@ -185,6 +185,8 @@ base::Status Server::load_settings() {
 }
 
 base::Status Server::start_threads() {
+    hears_traps_ = !settings_.trap_listen.items.empty();
+    hears_http_ = !settings_.inbound_listen.items.empty();
     if (options_.offline) return {};
     auto fleet = config::from_objects(objects_);
     if (!fleet) return std::unexpected(fleet.error());
@@ -231,9 +233,14 @@ base::Status Server::start_threads() {
     if (!image) return std::unexpected(image.error());
     // Each shard gets the memories of its own devices; those of tasks that went go with their rows.
     std::vector<std::vector<std::pair<std::string, std::string>>> memories(shards);
+    std::vector<std::pair<std::string, std::string>> heard;
     for (auto& memory : std::exchange(memories_, {})) {
         const auto plan = image->plans.find(memory.first);
-        if (plan != image->plans.end()) memories[plan->second->shard].push_back(std::move(memory));
+        if (plan != image->plans.end()) {
+            memories[plan->second->shard].push_back(std::move(memory));
+        } else if (image->inbound->find(memory.first)) {
+            heard.push_back(std::move(memory));
+        }
     }
     for (std::size_t i = 0; i < shards; ++i) {
         shards_[i]->recall(std::move(memories[i]));
@@ -242,7 +249,7 @@ base::Status Server::start_threads() {
     core_->start(loaded_.epoch, loaded_.first_change, *image->settings);
     image_ = std::move(*image);
     restore_tasks();
-    return {};
+    return start_desk(std::move(heard));
 }
 
 // What the store remembers of a task joins its specification; tasks that went while nobody ran are
@@ -280,6 +287,7 @@ void Server::stop() {
     house_timer_.cancel();
     sources_.reset();
     options_.manager.stopping();
+    if (desk_) desk_->stop();
     if (core_) core_->stop(kStopWait);
     save_memories(true);
     for (const auto& shard : shards_) shard->stop();
@@ -326,6 +334,8 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     if (!image) return std::unexpected(image.error());
     const auto egress = make_egress(next);
     if (!egress) return std::unexpected(egress.error());
+    auto limits = inbound_limits(next);
+    if (!limits) return std::unexpected(limits.error());
 
     if (auto status = store_settings(wanted, note); !status) return status;
     for (const auto& change : config::changes(stored_, wanted)) {
@@ -341,6 +351,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     settings_ = std::move(next);
     log_.set_level(log_level_of(settings_.log_level));
     for (const auto& shard : shards_) shard->set_egress(*egress);
+    if (desk_) desk_->set_limits(std::move(*limits));
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
     if (settings_file_) {

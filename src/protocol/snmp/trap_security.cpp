@@ -94,7 +94,7 @@ std::uint32_t TrapSecurity::own_time(base::BootTime now) const {
 TrapSecurity::Taken TrapSecurity::take(Bytes datagram, base::BootTime now,
                                        std::span<std::uint8_t> buffer) {
     const Parsed<V3View> message = parse_v3(datagram);
-    if (!message) return {.verdict = TrapVerdict::kMalformed, .trap = {}, .user = {}, .answer = {}};
+    if (!message) return {};
     return take_message(*message, now, buffer);
 }
 
@@ -102,7 +102,8 @@ TrapSecurity::Taken TrapSecurity::take_message(const V3View& message, base::Boot
                                                std::span<std::uint8_t> buffer) {
     const bool ours = is_ours(message.engine_id);
     const auto refuse = [&](TrapVerdict verdict, const TrapUser* user = nullptr) {
-        Taken taken{.verdict = verdict, .trap = {}, .user = {}, .answer = {}};
+        Taken taken;
+        taken.verdict = verdict;
         ++counts_[static_cast<std::size_t>(verdict)];
         if (message.reportable) taken.answer = report(message, verdict, user, now, buffer);
         return taken;
@@ -136,6 +137,7 @@ TrapSecurity::Taken TrapSecurity::take_message(const V3View& message, base::Boot
     Taken taken{.verdict = TrapVerdict::kAccepted,
                 .trap = std::move(received->trap),
                 .user = user.username,
+                .request_id = received->request_id,
                 .answer = {}};
     if (taken.trap.inform) {
         taken.answer = answer(message, *scope, *checked.user, *received, now, buffer);
