@@ -25,6 +25,8 @@ class ControlServer {
   private:
     ControlServer(net::EventLoop& loop, runtime::Server& server);
     void handle(net::Request request, net::Responder responder);
+    bool explain_inbound(const std::string& key, net::Responder& responder);
+    void events(const net::Request& request, net::Responder responder);
     void apply(const net::Request& request, net::Responder responder);
     void operate(const net::Request& request, net::Responder responder);
     void change_setting(const net::Request& request, net::Responder responder);
