@@ -13,20 +13,21 @@
 #include "bench/http_clients_part.hpp"
 #include "bench/poll_tools.hpp"
 #include "bench/snmp_clients_part.hpp"
+#include "bench/snmp_v3_part.hpp"
 
 namespace {
 
 namespace bench = pollux::bench;
 
 constexpr std::string_view kUsage =
-    R"(usage: bench_poll [--quick] [--only snmp|http|engine|burst|pace|idle|holes]
+    R"(usage: bench_poll [--quick] [--only snmp|v3|http|engine|burst|pace|idle|holes]
 
   --quick        shorter and once: a look, not a figure to quote
   --only PART    one part; may be given again
 )";
 
-constexpr std::array<std::string_view, 7> kParts = {"snmp", "http", "engine", "burst",
-                                                    "pace", "idle", "holes"};
+constexpr std::array<std::string_view, 8> kParts = {"snmp",  "v3",   "http", "engine",
+                                                    "burst", "pace", "idle", "holes"};
 
 struct Options {
     bool quick = false;
@@ -56,6 +57,7 @@ int run(const Options& options) {
     const int rounds = options.quick ? 1 : 5;
     const double seconds = options.quick ? 1 : 2;
     if (options.wants("snmp")) bench::measure_snmp_driver(table, seconds, rounds);
+    if (options.wants("v3")) bench::measure_v3(table, seconds, rounds);
     if (options.wants("http")) bench::measure_http(table, seconds, rounds);
     if (options.wants("engine")) {
         bench::measure_engine(table, options.quick ? 5 : 10, options.quick ? 1 : 3);
@@ -80,6 +82,7 @@ int play(const std::vector<std::string_view>& words) {
             .run(static_cast<std::uint32_t>(number(3)));
         return 0;
     }
+    if (role.starts_with("v3-")) return bench::run_v3_client(role, port(1), number(2));
     if (role.starts_with("snmp-")) return bench::run_snmp_client(role, port(1), number(2));
     return bench::run_http_client(role, port(1), static_cast<std::uint32_t>(number(2)), number(3));
 }

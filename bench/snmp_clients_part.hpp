@@ -23,30 +23,49 @@ inline void print_client(std::uint64_t polls, std::uint64_t wrong, double second
                cpu / static_cast<double>(polls) * 1e6, wrong);
 }
 
+// Whom our driver asks, and how.
+struct DriverLoad {
+    std::uint32_t devices = kSnmpDevices;
+    std::size_t window = kSnmpWindow;
+    model::SnmpVersion version = model::SnmpVersion::kV2c;
+    std::shared_ptr<const model::Credentials> credentials;  // null: the community "public"
+};
+
 // The role `snmp-driver PORT SECONDS`.
 class DriverClient {
   public:
-    explicit DriverClient(std::uint16_t port)
+    explicit DriverClient(std::uint16_t port, DriverLoad load = {})
         : loop_(net::EventLoop::create().value()),
-          driver_(protocol::snmp::SnmpDriver::create(*loop_, {}).value()) {
-        const auto credentials = std::make_shared<model::Credentials>();
-        credentials->community = base::Secret("public");
-        for (std::uint32_t i = 0; i < kSnmpDevices; ++i) {
+          driver_(protocol::snmp::SnmpDriver::create(*loop_, {}).value()),
+          window_(load.window) {
+        auto community = std::make_shared<model::Credentials>();
+        community->community = base::Secret("public");
+        for (std::uint32_t i = 0; i < load.devices; ++i) {
             auto ask = std::make_shared<model::Ask>();
             ask->host = device_text(i);
             ask->port = port;
             ask->timeout = std::chrono::seconds(2);
             ask->resends = 1;
-            ask->credentials = credentials;
+            ask->credentials = load.credentials != nullptr ? load.credentials : community;
             model::SnmpAsk request;
+            request.version = load.version;
             for (const char* name : kSnmpNames) request.gets.push_back(*model::parse_oid(name));
             ask->request = std::move(request);
             asks_.push_back(std::move(ask));
         }
     }
 
+    // Asks until every device was asked once.
+    void warm_up() {
+        for (std::size_t i = 0; i < window_; ++i) start_next();
+        while (done_ + wrong_ < asks_.size()) loop_->run_once(std::chrono::milliseconds(100));
+        done_ = wrong_ = 0;
+        is_warm_ = true;
+    }
+    const protocol::snmp::SnmpCounters& counters() const { return driver_->counters(); }
+
     void run(double seconds) {
-        for (std::size_t i = 0; i < kSnmpWindow; ++i) start_next();
+        for (std::size_t i = 0; i < window_ && !is_warm_; ++i) start_next();
         const double begin = wall_seconds();
         const double cpu = own_cpu_seconds();
         while (wall_seconds() < begin + seconds) loop_->run_once(std::chrono::milliseconds(100));
@@ -72,6 +91,8 @@ class DriverClient {
     std::unique_ptr<net::EventLoop> loop_;
     std::unique_ptr<protocol::snmp::SnmpDriver> driver_;
     std::vector<std::shared_ptr<const model::Ask>> asks_;
+    std::size_t window_;
+    bool is_warm_ = false;
     std::uint64_t started_ = 0;
     std::uint64_t done_ = 0;
     std::uint64_t wrong_ = 0;

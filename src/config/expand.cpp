@@ -163,6 +163,7 @@ class Expander {
         plan.groups = groups;
         plan.labels = device.labels;
         fill_plan(plan, levels, addon);
+        check_snmp_user(plan, addon);
 
         const bool adaptive = levels.find(&PollSettings::adaptive).value_or(true) &&
                               in_scope(settings_.adaptive_scope, plan);
@@ -231,6 +232,12 @@ class Expander {
         plan.credentials = levels.find(&PollSettings::credentials).value_or("");
         plan.snmp.version = levels.find(&PollSettings::snmp, &SnmpOverrides::version);
         plan.snmp.community = levels.find(&PollSettings::snmp, &SnmpOverrides::community);
+        // A user of v3 is meant to be used.
+        const Credential* credential = find_or_null(fleet_.credentials, plan.credentials);
+        if (!plan.snmp.version && credential != nullptr &&
+            credential->snmp_auth != model::SnmpAuth::kNone) {
+            plan.snmp.version = model::SnmpVersion::kV3;
+        }
         plan.tls.verify = levels.find(&PollSettings::tls, &TlsOverrides::verify);
         plan.tls.ca_file = levels.find(&PollSettings::tls, &TlsOverrides::ca_file);
         plan.tls.pin_sha256 = levels.find(&PollSettings::tls, &TlsOverrides::pin_sha256);
@@ -372,6 +379,30 @@ class Expander {
         }
         result_.tasks = std::move(tasks);
         result_.targets = std::move(targets);
+    }
+
+    // What would fail at every poll, or not be what was meant.
+    void check_snmp_user(const TargetPlanInput& plan, const model::Addon& addon) {
+        if (addon.protocol != model::ProtocolKind::kSnmp) return;
+        const Credential* credential = find_or_null(fleet_.credentials, plan.credentials);
+        const bool is_v3 = plan.snmp.version == model::SnmpVersion::kV3;
+        if (is_v3 && (credential == nullptr || credential->username.empty())) {
+            warn(fmt::format("device/{}", plan.device), "snmp",
+                 fmt::format("{} is to be asked by SNMPv3, but has no user; name a credential with "
+                             "`username`",
+                             plan.key));
+        }
+        if (!is_v3 && credential != nullptr && credential->snmp_auth != model::SnmpAuth::kNone) {
+            warn(fmt::format("device/{}", plan.device), "snmp",
+                 fmt::format("{} has a user of SNMPv3, but is asked by an older version; write "
+                             "`snmp: {{version: 3}}`",
+                             plan.key));
+        }
+    }
+
+    void warn(const std::string& place, std::string field, std::string message) {
+        if (!complained_.insert(place + message).second) return;
+        diagnostics_.warning(places_.find(place), std::move(field), std::move(message));
     }
 
     void complain(const std::string& place, std::string field, std::string message) {

@@ -288,6 +288,27 @@ devices:
     EXPECT_EQ(expanded.expansion.resources, (std::vector<model::ResourceSettings>{{"report", 4}}));
 }
 
+TEST(Expand, AUserOfSnmpThreeIsUsedAndMissesAreWarnings) {
+    const std::string user =
+        "credentials:\n  c: {username: u, snmp_auth: sha256, snmp_auth_password: \"${A}\"}\n"
+        "  open: {username: u}\n";
+    const auto expanded = [&](const std::string& settings) {
+        return expand_text("devices: {d: {address: 192.0.2.1, addons: [snmp-system], " + settings +
+                           "}}\n" + user);
+    };
+    const auto meant = expanded("credentials: c");
+    ASSERT_EQ(meant.expansion.targets.size(), 1U) << meant.diagnostics.text();
+    EXPECT_EQ(meant.expansion.targets[0].snmp.version, model::SnmpVersion::kV3);
+    EXPECT_EQ(meant.diagnostics.text(), "");
+    const auto open = expanded("credentials: open, snmp: {version: 3}");
+    EXPECT_EQ(open.expansion.targets.at(0).snmp.version, model::SnmpVersion::kV3);
+    EXPECT_EQ(open.diagnostics.text(), "");
+    EXPECT_THAT(expanded("snmp: {version: 3}").diagnostics.text(),
+                HasSubstr("is to be asked by SNMPv3, but has no user"));
+    EXPECT_THAT(expanded("credentials: c, snmp: {version: 2c}").diagnostics.text(),
+                HasSubstr("has a user of SNMPv3, but is asked by an older version"));
+}
+
 TEST(Expand, TimeoutsAndResendsHaveTheirOwnDefaults) {
     const auto expanded = expand_text(
         "devices: {d: {addons: [snmp-system, http-status, pve]}, e: {timeout: 50m, addons: "

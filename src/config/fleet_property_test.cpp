@@ -172,6 +172,15 @@ Fleet some_fleet() {
         credential.username = maybe(name()).value_or("");
         if (*rc::gen::arbitrary<bool>()) credential.password = some_reference();
         if (*rc::gen::arbitrary<bool>()) credential.client_key_password = some_reference();
+        if (*rc::gen::arbitrary<bool>()) {
+            credential.snmp_auth = static_cast<model::SnmpAuth>(*rc::gen::inRange(1, 7));
+            credential.snmp_auth_password = some_reference();
+            credential.snmp_context = maybe(name()).value_or("");
+        }
+        if (credential.snmp_auth_password && *rc::gen::arbitrary<bool>()) {
+            credential.snmp_privacy = static_cast<model::SnmpPrivacy>(*rc::gen::inRange(1, 7));
+            credential.snmp_privacy_password = some_reference();
+        }
     }
     for (const std::string& addon : kAddons) {
         PollSettings settings = some_poll(true);

@@ -120,6 +120,47 @@ TEST(FleetReader, LiteralSecretsAreAWarning) {
     EXPECT_EQ(result.fleet().credentials.at("lab").token->kind, SecretKind::kEnvironment);
 }
 
+TEST(FleetReader, ReadsUsersOfSnmpThree) {
+    const auto result = read(R"(
+credentials:
+  core:
+    username: pollux
+    snmp_auth: sha256
+    snmp_auth_password: ${AUTH}
+    snmp_privacy: aes256c
+    snmp_privacy_password: vault:core/privacy
+    snmp_context: bridge
+)");
+    EXPECT_TRUE(result.diagnostics.ok()) << result.diagnostics.text();
+    EXPECT_EQ(result.diagnostics.warnings(), 0U) << result.diagnostics.text();
+    const Credential& credential = result.fleet().credentials.at("core");
+    EXPECT_EQ(credential.snmp_auth, model::SnmpAuth::kSha256);
+    EXPECT_EQ(credential.snmp_auth_password->name, "AUTH");
+    EXPECT_EQ(credential.snmp_privacy, model::SnmpPrivacy::kAes256c);
+    EXPECT_EQ(credential.snmp_privacy_password->name, "core/privacy");
+    EXPECT_EQ(credential.snmp_context, "bridge");
+}
+
+TEST(FleetReader, UsersOfSnmpThreeMustBeWhole) {
+    const auto complaint = [](const std::string& lines) {
+        return read("credentials:\n  c:\n    username: u\n" + lines).diagnostics.text();
+    };
+    EXPECT_THAT(complaint("    snmp_privacy: aes128\n    snmp_privacy_password: ${P}\n"),
+                HasSubstr("credentials.c.snmp_privacy: needs authentication too"));
+    EXPECT_THAT(complaint("    snmp_auth: sha256\n"),
+                HasSubstr("snmp_auth and snmp_auth_password go together"));
+    EXPECT_THAT(complaint("    snmp_auth_password: ${P}\n"),
+                HasSubstr("snmp_auth and snmp_auth_password go together"));
+    const std::string text = complaint("    snmp_auth: sha1\n    snmp_auth_password: hunter2\n");
+    EXPECT_THAT(text, HasSubstr("has fewer than 8 characters"));
+    EXPECT_THAT(text, ::testing::Not(HasSubstr("hunter2")));
+    EXPECT_THAT(complaint("    snmp_auth: sha3\n    snmp_auth_password: ${P}\n"),
+                HasSubstr("credentials.c.snmp_auth"));
+    EXPECT_THAT(read("credentials:\n  c:\n    snmp_auth: sha1\n    snmp_auth_password: ${P}\n")
+                    .diagnostics.text(),
+                HasSubstr("warning: SNMPv3 needs `username` too"));
+}
+
 TEST(FleetReader, ReadsSources) {
     const auto result = read(R"(
 sources:
@@ -197,8 +238,8 @@ TEST(FleetReader, EveryComplaintNamesPlaceFieldAndAdvice) {
          "a.yaml:3: devices.a.snmp.community: must not be written here"},
         {"devices:\n  a:\n    snmp: {community: topsecret}",
          "put it into the section `credentials`"},
-        {"devices:\n  a:\n    snmp: {version: 3}",
-         "a.yaml:3: devices.a.snmp.version: \"3\" is not known; possible: 1 or 2c"},
+        {"devices:\n  a:\n    snmp: {version: 4}",
+         "a.yaml:3: devices.a.snmp.version: \"4\" is not known; possible: 1, 2c or 3"},
         {"devices:\n  a:\n    tls: {ca_file: ca.pem}",
          "a.yaml:3: devices.a.tls.ca_file: must be an absolute path"},
         {"devices:\n  a:\n    group_intervals: {x: 5s}",

@@ -22,8 +22,10 @@ using model::Origin;
 using ObjectKey = std::pair<ObjectKind, std::string_view>;
 using Index = std::map<ObjectKey, const ConfigObject*>;
 
-constexpr std::array<std::string_view, 4> kSecretFields = {"password", "token", "community",
-                                                           "client_key_password"};
+constexpr std::array<std::string_view, 6> kSecretFields = {
+    "password",           "token",
+    "community",          "client_key_password",
+    "snmp_auth_password", "snmp_privacy_password"};
 
 Index index_of(std::span<const ConfigObject> objects) {
     Index index;

@@ -287,6 +287,62 @@ ClassOptions read_class(const Input& input) {
     return options;
 }
 
+namespace {
+
+// The names of both protocols, and that they and their passwords go together.
+void read_snmp_user(MapReader& reader, Credential& credential) {
+    using model::SnmpAuth;
+    using model::SnmpPrivacy;
+    credential.snmp_auth = reader
+                               .choice<SnmpAuth>("snmp_auth", {{"none", SnmpAuth::kNone},
+                                                               {"md5", SnmpAuth::kMd5},
+                                                               {"sha1", SnmpAuth::kSha1},
+                                                               {"sha224", SnmpAuth::kSha224},
+                                                               {"sha256", SnmpAuth::kSha256},
+                                                               {"sha384", SnmpAuth::kSha384},
+                                                               {"sha512", SnmpAuth::kSha512}})
+                               .value_or(SnmpAuth::kNone);
+    credential.snmp_auth_password = read_secret(reader, "snmp_auth_password");
+    credential.snmp_privacy =
+        reader
+            .choice<SnmpPrivacy>("snmp_privacy", {{"none", SnmpPrivacy::kNone},
+                                                  {"des", SnmpPrivacy::kDes},
+                                                  {"aes128", SnmpPrivacy::kAes128},
+                                                  {"aes192", SnmpPrivacy::kAes192},
+                                                  {"aes256", SnmpPrivacy::kAes256},
+                                                  {"aes192c", SnmpPrivacy::kAes192c},
+                                                  {"aes256c", SnmpPrivacy::kAes256c}})
+            .value_or(SnmpPrivacy::kNone);
+    credential.snmp_privacy_password = read_secret(reader, "snmp_privacy_password");
+    credential.snmp_context = reader.string("snmp_context").value_or("");
+    const bool has_auth = credential.snmp_auth != SnmpAuth::kNone;
+    const bool has_privacy = credential.snmp_privacy != SnmpPrivacy::kNone;
+    if (has_privacy && !has_auth) {
+        reader.error("snmp_privacy",
+                     "needs authentication too; write `snmp_auth`, e.g. sha256, and its password");
+    }
+    const auto check_password = [&](bool used, std::string_view protocol, std::string_view key,
+                                    const std::optional<SecretReference>& password) {
+        if (used != password.has_value()) {
+            reader.error(used ? key : protocol,
+                         fmt::format("is missing; {} and {} go together", protocol, key));
+        } else if (password && password->kind == SecretKind::kLiteral &&
+                   password->literal.reveal().size() < model::kShortestSnmpPassword) {
+            reader.error(key, fmt::format("has fewer than {} characters, which SNMPv3 forbids",
+                                          model::kShortestSnmpPassword));
+        }
+    };
+    check_password(has_auth, "snmp_auth", "snmp_auth_password", credential.snmp_auth_password);
+    check_password(has_privacy, "snmp_privacy", "snmp_privacy_password",
+                   credential.snmp_privacy_password);
+    const bool for_v3 = has_auth || !credential.snmp_context.empty();
+    if (for_v3 && credential.username.empty()) {
+        reader.warning("snmp_auth", "SNMPv3 needs `username` too: the security name");
+    }
+}
+
+}  // namespace
+
 Credential read_credential(const Input& input) {
     Credential credential;
     MapReader reader(input.node, input.path, input.diagnostics);
@@ -305,6 +361,7 @@ Credential read_credential(const Input& input) {
                                                 {"bearer", model::HttpAuth::kBearer},
                                                 {"api_key", model::HttpAuth::kApiKey}});
     credential.header = reader.string("header").value_or("");
+    read_snmp_user(reader, credential);
     if (credential.client_certificate.empty() != credential.client_key.empty()) {
         reader.error(credential.client_key.empty() ? "client_key" : "client_certificate",
                      "is missing; client_certificate and client_key go together");

@@ -74,8 +74,9 @@ SnmpOverrides read_snmp(MapReader& outer, Diagnostics& diagnostics) {
     const Node* node = outer.map("snmp");
     if (node == nullptr) return snmp;
     MapReader reader(*node, outer.path_of("snmp"), diagnostics);
-    snmp.version = reader.choice<model::SnmpVersion>(
-        "version", {{"1", model::SnmpVersion::kV1}, {"2c", model::SnmpVersion::kV2c}});
+    snmp.version = reader.choice<model::SnmpVersion>("version", {{"1", model::SnmpVersion::kV1},
+                                                                 {"2c", model::SnmpVersion::kV2c},
+                                                                 {"3", model::SnmpVersion::kV3}});
     if (const auto text = reader.string("community")) {
         auto reference = parse_secret_reference(*text);
         if (!reference) {

@@ -75,6 +75,9 @@ base::Result<model::Credentials> resolve(std::string_view name, const Credential
     result.username = credential.username;
     result.client_certificate = credential.client_certificate;
     result.client_key = credential.client_key;
+    result.snmp_auth = credential.snmp_auth;
+    result.snmp_privacy = credential.snmp_privacy;
+    result.snmp_context = credential.snmp_context;
     struct Part {
         std::string_view name;
         const std::optional<SecretReference>& reference;
@@ -84,7 +87,9 @@ base::Result<model::Credentials> resolve(std::string_view name, const Credential
         {"password", credential.password, result.password},
         {"token", credential.token, result.token},
         {"community", credential.community, result.community},
-        {"client_key_password", credential.client_key_password, result.client_key_password}};
+        {"client_key_password", credential.client_key_password, result.client_key_password},
+        {"snmp_auth_password", credential.snmp_auth_password, result.snmp_auth_password},
+        {"snmp_privacy_password", credential.snmp_privacy_password, result.snmp_privacy_password}};
     for (const Part& part : parts) {
         if (!part.reference) continue;
         if (part.reference->kind == SecretKind::kLiteral) {

@@ -54,6 +54,12 @@ struct Credential {
     // bearer for a token.
     std::optional<model::HttpAuth> auth;
     std::string header;  // of an API key; empty: as the addon says
+    // SNMPv3, with `username` as the security name.
+    model::SnmpAuth snmp_auth = model::SnmpAuth::kNone;
+    std::optional<SecretReference> snmp_auth_password;
+    model::SnmpPrivacy snmp_privacy = model::SnmpPrivacy::kNone;
+    std::optional<SecretReference> snmp_privacy_password;
+    std::string snmp_context;
     bool operator==(const Credential&) const = default;
 };
 

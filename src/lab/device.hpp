@@ -23,6 +23,10 @@ inline constexpr std::string_view kPrivateCommunity = "lab-private";  // one of 
 inline constexpr std::string_view kUser = "pollux";
 inline constexpr std::string_view kPassword = "lab-password";
 inline constexpr std::string_view kToken = "lab-token-0123456789";
+// Every SNMP device takes this user of SNMPv3 too, with SHA-256 and AES-128.
+inline constexpr std::string_view kSnmpUser = "v3";
+inline constexpr std::string_view kSnmpAuthPassword = "lab-auth-password";
+inline constexpr std::string_view kSnmpPrivacyPassword = "lab-privacy-password";
 
 class Device {
   public:

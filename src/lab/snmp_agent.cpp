@@ -13,6 +13,30 @@ using snmp::PduType;
 constexpr std::int32_t kNotWritable = 17;
 // Room for what stands around the varbinds: headers, version, id, status, and the community.
 constexpr std::size_t kHeaderRoom = 40;
+constexpr std::size_t kSealedRoom = 180;  // the same for version 3
+
+// RFC 3411's form for ids that an administrator gives (5), of an enterprise that nobody has.
+std::array<std::uint8_t, 12> engine_id_of(const Device& device) {
+    std::array<std::uint8_t, 12> id = {0x80, 0, 0, 0, 5, 'l', 'a', 'b'};
+    for (std::size_t i = 0; i < 4; ++i) {
+        id[8 + i] = static_cast<std::uint8_t>(device.number() >> (24U - 8U * i) & 0xFFU);
+    }
+    return id;
+}
+
+std::uint32_t seconds(base::Duration duration) {
+    return static_cast<std::uint32_t>(
+        std::chrono::duration_cast<std::chrono::seconds>(duration).count());
+}
+
+// Grows with each start of the device, without that anybody counts them.
+std::uint32_t boots_of(const Device& device, FleetTime now) {
+    constexpr std::int64_t kAtFleetStart = 1'000'000'000;
+    const auto booted =
+        std::chrono::duration_cast<std::chrono::seconds>(device.booted_at(now)).count();
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(kAtFleetStart + booted, 1, 2'000'000'000));
+}
 
 std::size_t put_instance(MibInstance instance, std::span<std::uint8_t> out) {
     std::copy(instance.node->encoded.begin(), instance.node->encoded.end(), out.begin());
@@ -33,6 +57,14 @@ struct SnmpAgent::Call {
     const Device& device;
     FleetTime now;
     snmp::MessageView message;
+    // Version 3: what the answer is sealed with.
+    struct Sealed {
+        snmp::V3View message;
+        snmp::ScopedView scope;
+        const snmp::UsmUser* user = nullptr;
+        snmp::OwnState own;
+    };
+    std::optional<Sealed> sealed;
     snmp::PduView pdu;
     FaultState faults;
     MibOptions mib;
@@ -42,11 +74,26 @@ struct SnmpAgent::Call {
     bool version1() const { return mib.version1; }
 };
 
+SnmpAgent::SnmpAgent() : responder_({.k0 = 1, .k1 = 2}, 1, 65'536) {
+    responder_.set_users({{.credentials = snmp_user(), .engine_id = {}}});
+}
+
+std::shared_ptr<const model::Credentials> SnmpAgent::snmp_user() {
+    auto user = std::make_shared<model::Credentials>();
+    user->username = kSnmpUser;
+    user->snmp_auth = model::SnmpAuth::kSha256;
+    user->snmp_auth_password = base::Secret(std::string(kSnmpAuthPassword));
+    user->snmp_privacy = model::SnmpPrivacy::kAes128;
+    user->snmp_privacy_password = base::Secret(std::string(kSnmpPrivacyPassword));
+    return user;
+}
+
 AgentAnswer SnmpAgent::answer(const Device& device, Bytes packet, FleetTime now) {
     ++packets_;
     Call call{.device = device,
               .now = now,
               .message = {},
+              .sealed = {},
               .pdu = {},
               .faults = device.faults(now),
               .mib = {}};
@@ -56,11 +103,16 @@ AgentAnswer SnmpAgent::answer(const Device& device, Bytes packet, FleetTime now)
         device.chances().hash(Purpose::kLoss, packets_) % 100 < faults.loss_percent) {
         return {};
     }
+    return snmp::claims_v3(packet) ? answer_v3(call, packet) : answer_community(call, packet);
+}
+
+AgentAnswer SnmpAgent::answer_community(Call& call, Bytes packet) {
+    const FaultState& faults = call.faults;
     const auto message = snmp::parse_message(packet);
-    if (!message || message->version == model::SnmpVersion::kV3) return {};
+    if (!message) return {};
     const bool locked =
         faults.has(FaultKind::kWrongCommunity) || faults.has(FaultKind::kAuthFailure);
-    if (locked || message->community != device.community()) return {};
+    if (locked || message->community != call.device.community()) return {};
     const auto pdu = snmp::parse_pdu(message->pdu);
     if (!pdu) return {};
     call.message = *message;
@@ -68,11 +120,50 @@ AgentAnswer SnmpAgent::answer(const Device& device, Bytes packet, FleetTime now)
     call.mib = {.version1 = message->version == model::SnmpVersion::kV1,
                 .endless = faults.has(FaultKind::kWalkEndless)};
     if (call.version1() && pdu->type == PduType::kGetBulk) return {};
+    return answer_pdu(call);
+}
+
+AgentAnswer SnmpAgent::answer_v3(Call& call, Bytes packet) {
+    const auto message = snmp::parse_v3(packet);
+    if (!message) return {};
+    const auto engine_id = engine_id_of(call.device);
+    const snmp::OwnState own = {.engine_id = engine_id,
+                                .boots = boots_of(call.device, call.now),
+                                .time = seconds(call.device.uptime(call.now))};
+    const auto report = [&](snmp::ReportKind kind, const snmp::UsmUser* user = nullptr) {
+        AgentAnswer answer;
+        answer.bytes = responder_.report(*message, kind, packets_, user, own, out_);
+        answer.delay = std::chrono::milliseconds(call.faults.latency_ms);
+        return answer;
+    };
+    if (!std::ranges::equal(message->engine_id, engine_id)) {
+        return report(snmp::ReportKind::kUnknownEngine);
+    }
+    if (call.faults.has(FaultKind::kAuthFailure)) return report(snmp::ReportKind::kWrongDigest);
+    const snmp::V3Responder::Checked checked = responder_.check_user(*message);
+    if (checked.user == nullptr) return report(checked.problem);
+    if (!snmp::V3Responder::is_in_time(*message, own)) {
+        return report(snmp::ReportKind::kNotInTimeWindow, checked.user);
+    }
+    const auto scope = responder_.open(*message, *checked.user);
+    if (!scope) return report(snmp::ReportKind::kDecryptionError);
+    const auto pdu = snmp::parse_pdu(scope->pdu);
+    if (!pdu) return {};
+    call.pdu = *pdu;
+    call.mib = {.version1 = false, .endless = call.faults.has(FaultKind::kWalkEndless)};
+    call.sealed =
+        Call::Sealed{.message = *message, .scope = *scope, .user = checked.user, .own = own};
+    return answer_pdu(call);
+}
+
+AgentAnswer SnmpAgent::answer_pdu(Call& call) {
     if (!collect(call)) return {};
     AgentAnswer answer{.bytes = finish(call),
-                       .delay = std::chrono::milliseconds(faults.latency_ms),
-                       .from_neighbour = faults.has(FaultKind::kWrongAddress)};
-    if (faults.has(FaultKind::kGarbage)) answer.bytes = garbage(device, answer.bytes.size());
+                       .delay = std::chrono::milliseconds(call.faults.latency_ms),
+                       .from_neighbour = call.faults.has(FaultKind::kWrongAddress)};
+    if (call.faults.has(FaultKind::kGarbage)) {
+        answer.bytes = garbage(call.device, answer.bytes.size());
+    }
     return answer;
 }
 
@@ -163,7 +254,9 @@ bool SnmpAgent::append(Call& call, Bytes name, const model::SnmpValue& value) {
     writer.put_bytes(name);
     writer.put_header(snmp::tag::kObjectId, name.size());
     writer.wrap(snmp::tag::kSequence, 0);
-    const std::size_t room = kMaxAnswerBytes - kHeaderRoom - call.message.community.size();
+    const std::size_t around =
+        call.sealed ? kSealedRoom : kHeaderRoom + call.message.community.size();
+    const std::size_t room = kMaxAnswerBytes - around;
     if (!writer.ok() || call.varbinds >= kMaxVarbinds || list_.size() + writer.size() > room) {
         return false;
     }
@@ -224,7 +317,12 @@ Bytes SnmpAgent::finish(const Call& call) {
     const bool wrong_id = call.faults.has(FaultKind::kWrongId);
     snmp::finish_pdu(writer, 0, PduType::kResponse, call.pdu.request_id ^ (wrong_id ? 0x5A5A : 0),
                      call.status, call.index);
-    snmp::put_community_wrapper(writer, 0, call.message.version, call.message.community);
+    if (call.sealed) {
+        const Call::Sealed& sealed = *call.sealed;
+        responder_.seal_answer(writer, sealed.message, sealed.scope, *sealed.user, sealed.own);
+    } else {
+        snmp::put_community_wrapper(writer, 0, call.message.version, call.message.community);
+    }
     return writer.ok() ? writer.bytes() : Bytes{};
 }
 

@@ -1,4 +1,5 @@
-// Answers SNMP v1 and v2c packets as a simulated device would: bytes in, bytes out, no socket.
+// Answers SNMP packets as a simulated device would: bytes in, bytes out, no socket. Versions 1 and
+// 2c with the device's community, version 3 with one user that all devices have.
 //
 // One agent object serves all devices of a thread; its buffers are reused, so that a GET does not
 // allocate. What it returns is valid until the next call.
@@ -6,12 +7,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "lab/device.hpp"
 #include "lab/mib_view.hpp"
 #include "protocol/snmp/message.hpp"
+#include "protocol/snmp/v3_responder.hpp"
 
 namespace pollux::lab {
 
@@ -27,12 +30,20 @@ class SnmpAgent {
     static constexpr std::size_t kMaxVarbinds = 512;      // in an answer
     static constexpr std::size_t kMaxEchoBytes = 4096;    // SNMPv1 sends a refused request back
 
+    SnmpAgent();
+
     AgentAnswer answer(const Device& device, protocol::snmp::Bytes packet, FleetTime now);
+
+    // What whoever asks by SNMPv3 needs.
+    static std::shared_ptr<const model::Credentials> snmp_user();
 
   private:
     using Bytes = protocol::snmp::Bytes;
     struct Call;
 
+    AgentAnswer answer_community(Call& call, Bytes packet);
+    AgentAnswer answer_v3(Call& call, Bytes packet);
+    AgentAnswer answer_pdu(Call& call);
     bool collect(Call& call);
     bool collect_bulk(Call& call);
     bool answer_one(Call& call, Bytes name, bool next);
@@ -48,6 +59,7 @@ class SnmpAgent {
     model::Oid oid_;
     model::SnmpValue value_;
     std::uint64_t packets_ = 0;
+    protocol::snmp::V3Responder responder_;
 };
 
 }  // namespace pollux::lab

@@ -66,6 +66,24 @@ std::size_t lines(const std::string& text) {
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
+TEST_F(SnmpLiveTest, AnswersSnmpgetOfVersionThree) {
+    start({.snmp = 5, .http = 0});
+    for (const std::size_t number : {0U, 4U}) {
+        const std::string out =
+            tool("snmpbulkget", {"-v3", "-l", "authPriv", "-u", std::string(kSnmpUser), "-a",
+                                 "SHA-256", "-A", std::string(kSnmpAuthPassword), "-x", "AES", "-X",
+                                 std::string(kSnmpPrivacyPassword), "-t", "5",
+                                 where(device(number)), "1.3.6.1.2.1.1.4"});
+        EXPECT_THAT(out, HasSubstr("STRING: \"" + device(number).name() + "\""));
+    }
+    const std::string refused =
+        tool("snmpget",
+             {"-v3", "-l", "authNoPriv", "-u", std::string(kSnmpUser), "-a", "SHA-256", "-A",
+              "another-password", "-t", "5", where(device(0)), "1.3.6.1.2.1.1.5.0"},
+             1);
+    EXPECT_THAT(refused, HasSubstr("nsupported security level"));
+}
+
 TEST_F(SnmpLiveTest, AnswersSnmpget) {
     start({.snmp = 20, .http = 0});
     for (const std::string version : {"1", "2c"}) {

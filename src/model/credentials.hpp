@@ -1,6 +1,7 @@
 // What proves to a device who we are, ready for use. Lives in memory only; at rest it is sealed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -20,6 +21,8 @@ enum class SnmpPrivacy : std::uint8_t {
     kAes192c,
     kAes256c
 };
+
+inline constexpr std::size_t kShortestSnmpPassword = 8;  // RFC 3414 11.2
 
 struct Credentials {
     std::string username;

@@ -32,6 +32,12 @@ std::size_t shards_for(const config::Settings& settings) {
     return std::clamp<std::size_t>(cores - 1, 1, kMaxShards);
 }
 
+// Where the store keeps what the drivers of a shard learned. With another number of shards devices
+// are spread otherwise, and it is learned again.
+std::string driver_memory_key(std::size_t shard, std::size_t shards) {
+    return fmt::format("{}/{}/{}", kDriverMemory, shard, shards);
+}
+
 store::HistoryOptions history_options(const config::Settings& settings) {
     store::HistoryOptions options;
     const auto days = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
@@ -235,6 +241,12 @@ base::Status Server::start_threads() {
     std::vector<std::vector<std::pair<std::string, std::string>>> memories(shards);
     std::vector<std::pair<std::string, std::string>> heard;
     for (auto& memory : std::exchange(memories_, {})) {
+        // What drivers learned is of use to the same shard of as many.
+        for (std::size_t i = 0; i < shards; ++i) {
+            if (memory.first != driver_memory_key(i, shards)) continue;
+            memories[i].emplace_back(kDriverMemory, std::move(memory.second));
+            break;
+        }
         const auto plan = image->plans.find(memory.first);
         if (plan != image->plans.end()) {
             memories[plan->second->shard].push_back(std::move(memory));
@@ -422,12 +434,14 @@ void Server::keep_house() {
 }
 
 void Server::save_memories(bool wait) {
-    for (const auto& shard : shards_) {
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        const auto& shard = shards_[i];
         auto saved = std::make_shared<std::promise<void>>();
         auto future = saved->get_future();
-        shard->collect_memories([this, saved](auto memories) {
+        shard->collect_memories([this, saved, i](auto memories) {
             store::MemoryBatch batch;
             for (auto& [key, bytes] : memories) {
+                if (key == kDriverMemory) key = driver_memory_key(i, shards_.size());
                 batch.rows.push_back({std::move(key), std::move(bytes)});
             }
             if (!batch.rows.empty()) {

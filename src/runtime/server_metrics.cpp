@@ -38,6 +38,10 @@ void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards,
     ShardCounts all;
     for (const ShardCounts& shard : shards) {
         all.snmp_pdus += shard.snmp_pdus;
+        for (const auto& [kind, count] : shard.snmp_reports) all.snmp_reports[kind] += count;
+        all.snmp_discoveries += shard.snmp_discoveries;
+        all.snmp_resyncs += shard.snmp_resyncs;
+        all.snmp_untrusted += shard.snmp_untrusted;
         for (const auto& [protocol, one] : shard.protocols) {
             ProtocolCounts& sum = all.protocols[protocol];
             for (const auto& [code, count] : one.ended) sum.ended[code] += count;
@@ -60,6 +64,13 @@ void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards,
         writer.sample({protocol, "out"}, static_cast<double>(one.bytes_out));
     });
     plain(writer, MetricId::kDriverPdus, static_cast<double>(all.snmp_pdus));
+    writer.family(MetricId::kSnmpReports);
+    for (const auto& [kind, count] : all.snmp_reports) {
+        writer.sample({kind}, static_cast<double>(count));
+    }
+    plain(writer, MetricId::kSnmpDiscoveries, static_cast<double>(all.snmp_discoveries));
+    plain(writer, MetricId::kSnmpResyncs, static_cast<double>(all.snmp_resyncs));
+    plain(writer, MetricId::kSnmpUntrusted, static_cast<double>(all.snmp_untrusted));
     writer.family(MetricId::kLoopLongestTurn);
     for (std::size_t i = 0; i < shards.size(); ++i) {
         writer.sample({"shard-" + std::to_string(i)}, base::to_seconds(shards[i].longest_turn));

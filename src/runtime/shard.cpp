@@ -83,7 +83,13 @@ void Shard::set_egress(std::shared_ptr<const net::EgressPolicy> egress) {
 
 void Shard::recall(std::vector<std::pair<std::string, std::string>> memories) {
     loop_->post([this, memories = std::move(memories)]() mutable {
-        for (auto& [key, bytes] : memories) recalled_[std::move(key)] = std::move(bytes);
+        for (auto& [key, bytes] : memories) {
+            if (key == kDriverMemory) {
+                drivers_->recall(bytes);
+            } else {
+                recalled_[std::move(key)] = std::move(bytes);
+            }
+        }
     });
 }
 
@@ -97,6 +103,9 @@ void Shard::collect_memories(
             state->memory.encode(bytes);
             memories.emplace_back(state->plan->key, bytes.take());
             state->changed = false;
+        }
+        if (std::string learned = drivers_->learned(); !learned.empty()) {
+            memories.emplace_back(kDriverMemory, std::move(learned));
         }
         done(std::move(memories));
     });
@@ -118,6 +127,7 @@ void Shard::collect_devices(std::move_only_function<void(DevicePage)> done) {
 void Shard::collect_counts(std::move_only_function<void(ShardCounts)> done) {
     loop_->post([this, done = std::move(done)]() mutable {
         counts_.longest_turn = loop_->take_longest_turn();
+        drivers_->count(counts_);
         done(counts_);
     });
 }

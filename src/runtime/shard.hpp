@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -30,22 +31,6 @@
 
 namespace pollux::runtime {
 
-// The drivers of one shard, by what is asked, and what they share (resolver, clients).
-class Drivers {
-  public:
-    virtual ~Drivers() = default;
-    virtual protocol::Driver& of(const model::Ask& ask) = 0;
-    // From the next connection on.
-    virtual void set_egress(std::shared_ptr<const net::EgressPolicy> egress) = 0;
-};
-using MakeDrivers = std::function<std::unique_ptr<Drivers>(net::EventLoop&)>;
-
-struct ShardWiring {
-    std::function<void(std::vector<RunReport>)> report;
-    store::History* history = nullptr;        // null: no history
-    const SeriesDirectory* series = nullptr;  // with a history
-};
-
 // Counts since the start, by protocol.
 struct ProtocolCounts {
     std::map<std::string, std::uint64_t, std::less<>> ended;  // by code; "ok" for success
@@ -57,7 +42,35 @@ struct ProtocolCounts {
 struct ShardCounts {
     std::map<std::string, ProtocolCounts, std::less<>> protocols;
     std::uint64_t snmp_pdus = 0;
+    std::map<std::string, std::uint64_t, std::less<>> snmp_reports;  // of SNMPv3, by kind
+    std::uint64_t snmp_discoveries = 0;
+    std::uint64_t snmp_resyncs = 0;
+    std::uint64_t snmp_untrusted = 0;
     base::Duration longest_turn{};
+};
+
+// The drivers of one shard, by what is asked, and what they share (resolver, clients).
+class Drivers {
+  public:
+    virtual ~Drivers() = default;
+    virtual protocol::Driver& of(const model::Ask& ask) = 0;
+    // From the next connection on.
+    virtual void set_egress(std::shared_ptr<const net::EgressPolicy> egress) = 0;
+    // What the drivers learned about devices, to be kept over a restart. Empty: nothing new since
+    // the last call.
+    virtual std::string learned() { return {}; }
+    // What learned() gave to an earlier process; bytes that are no good are ignored.
+    virtual void recall(std::string_view /*learned*/) {}
+    virtual void count(ShardCounts& /*counts*/) const {}
+};
+// No key of a task: those have "::" in them.
+inline constexpr std::string_view kDriverMemory = "drivers";
+using MakeDrivers = std::function<std::unique_ptr<Drivers>(net::EventLoop&)>;
+
+struct ShardWiring {
+    std::function<void(std::vector<RunReport>)> report;
+    store::History* history = nullptr;        // null: no history
+    const SeriesDirectory* series = nullptr;  // with a history
 };
 
 class Shard {
@@ -72,7 +85,8 @@ class Shard {
     void cancel(std::vector<RunCancel> cancels);
     void forget(std::uint32_t task);
     void set_egress(std::shared_ptr<const net::EgressPolicy> egress);
-    // Memory of an earlier process, as the store kept it.
+    // Memory of an earlier process, as the store kept it: by key of the task, and what the drivers
+    // learned by kDriverMemory.
     void recall(std::vector<std::pair<std::string, std::string>> memories);
     // Memories that changed since the last call: key and bytes.
     void collect_memories(

@@ -27,6 +27,32 @@ class RealDrivers final : public Drivers {
         http_.client().set_egress(egress_);
     }
 
+    std::string learned() override {
+        if (snmp_->learned_revision() == kept_revision_) return {};
+        kept_revision_ = snmp_->learned_revision();
+        base::ByteWriter bytes;
+        snmp_->learned(bytes);
+        return bytes.take();
+    }
+
+    void recall(std::string_view learned) override {
+        base::ByteReader reader(learned);
+        // What is no good is discovered again.
+        [[maybe_unused]] const base::Status status = snmp_->recall(reader);
+        kept_revision_ = snmp_->learned_revision();
+    }
+
+    void count(ShardCounts& counts) const override {
+        const protocol::snmp::SnmpCounters& snmp = snmp_->counters();
+        for (std::size_t i = 0; i < snmp.reports.size(); ++i) {
+            const auto kind = static_cast<protocol::snmp::ReportKind>(i);
+            counts.snmp_reports[std::string(to_string(kind))] = snmp.reports[i];
+        }
+        counts.snmp_discoveries = snmp.discoveries;
+        counts.snmp_resyncs = snmp.resyncs;
+        counts.snmp_untrusted = snmp.untrusted;
+    }
+
   private:
     protocol::snmp::SnmpSeams seams() {
         protocol::snmp::SnmpSeams seams;
@@ -58,6 +84,7 @@ class RealDrivers final : public Drivers {
     std::shared_ptr<const net::EgressPolicy> egress_;
     protocol::HttpDriver http_;
     std::unique_ptr<protocol::snmp::SnmpDriver> snmp_;
+    std::uint64_t kept_revision_ = 0;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/time.hpp"
 #include "model/ask.hpp"
 #include "model/reply.hpp"
+#include "protocol/snmp/usm_reports.hpp"
 
 namespace pollux::protocol::snmp {
 
@@ -27,7 +28,14 @@ struct Silence {
     std::uint32_t sends = 0;
     bool was_answered = false;  // an earlier request of the same ask was
     bool was_located = false;   // the address of the device is known
+    model::SnmpVersion version = model::SnmpVersion::kV2c;
+    bool discovering = false;     // v3: its engine was asked for
+    bool encrypted = false;       // v3: the requests were
+    std::uint32_t untrusted = 0;  // v3: answers that proved nothing
 };
 model::PollFailure timed_out(const Silence& silence);
+
+// v3: the device says that it does not take our request. The user's name is shown, no secret.
+model::PollFailure refused_by_report(ReportKind report, const model::Credentials& user);
 
 }  // namespace pollux::protocol::snmp

@@ -25,12 +25,14 @@ std::uint64_t request_hash(std::int32_t id) { return static_cast<std::uint64_t>(
 
 }  // namespace
 
-SnmpDriver::SnmpDriver(net::EventLoop& loop, SnmpSeams seams, SnmpOptions options, base::SipKey key)
+SnmpDriver::SnmpDriver(net::EventLoop& loop, SnmpSeams seams, SnmpOptions options,
+                       Randomness random)
     : loop_(loop),
       seams_(std::move(seams)),
       options_(options),
-      key_(key),
-      hints_(options.max_hints, key),
+      key_(random.key),
+      hints_(options.max_hints, random.key),
+      v3_(random.key, random.salt, options.max_engines),
       wheel_(loop.now()),
       wheel_timer_(loop, [this] { on_timer(); }),
       ended_timer_(loop, [this] { tell_ended(); }) {}
@@ -38,11 +40,11 @@ SnmpDriver::SnmpDriver(net::EventLoop& loop, SnmpSeams seams, SnmpOptions option
 base::Result<std::unique_ptr<SnmpDriver>> SnmpDriver::create(net::EventLoop& loop, SnmpSeams seams,
                                                              SnmpOptions options) {
     options.limits.message_bytes = std::min(options.limits.message_bytes, kMostMessageBytes);
-    base::SipKey key;
-    if (getrandom(&key, sizeof key, 0) != sizeof key) {
+    Randomness random;
+    if (getrandom(&random, sizeof random, 0) != sizeof random) {
         return base::internal_error("snmp.random", "the kernel gave no random bytes");
     }
-    std::unique_ptr<SnmpDriver> driver(new SnmpDriver(loop, std::move(seams), options, key));
+    std::unique_ptr<SnmpDriver> driver(new SnmpDriver(loop, std::move(seams), options, random));
     auto transport = Transport::create(loop, *driver, options.transport);
     if (!transport) return std::unexpected(transport.error());
     driver->transport_ = std::move(*transport);
@@ -73,6 +75,7 @@ void SnmpDriver::start(Order order, Done done) {
     poll.started = net::boot_now();
     poll.deadline = order.deadline;
     poll.tracing = order.trace;
+    poll.fresh_login = order.fresh_login;
     by_order_.insert(base::siphash24(key_, order.id), slot);
     if (PollFailure problem = check_ask(poll.ask.get()); problem.kind != FailureKind::kNone) {
         return end_later(poll.ticket, std::move(problem));
@@ -154,6 +157,7 @@ base::Status SnmpDriver::use_first_allowed(Poll& poll,
 void SnmpDriver::begin(std::uint64_t ticket) {
     Poll& poll = *find(ticket);
     poll.hint = hints_.find(poll.peer);
+    if (poll.fresh_login && is_v3(poll)) v3_.forget(poll.peer);
     if (poll.exchange.begin(snmp_ask(poll), poll.hint, options_.limits) ==
         Exchange::Step::kFailed) {
         return end_later(ticket, std::move(poll.exchange.failure()));
@@ -204,9 +208,12 @@ TransportClient::Outgoing SnmpDriver::prepare(std::uint64_t ticket,
         return {};
     }
     BerWriter writer(buffer);
-    poll->exchange.put_request(writer, poll->request_id);
-    // Here a v3 wrapper would encrypt and sign instead.
-    put_community_wrapper(writer, 0, snmp_ask(*poll).version, community_of(*poll->ask));
+    if (is_v3(*poll)) {
+        put_v3_request(*poll, writer);
+    } else {
+        poll->exchange.put_request(writer, poll->request_id);
+        put_community_wrapper(writer, 0, snmp_ask(*poll).version, community_of(*poll->ask));
+    }
     if (!writer.ok()) {
         drop_request(*poll);
         end_later(ticket, failure_of(FailureKind::kConfiguration, "snmp.long_oid",
@@ -227,9 +234,10 @@ void SnmpDriver::on_sent(std::uint64_t ticket, std::size_t bytes, std::uint64_t 
     poll.window_number = number;
     arm(poll, std::min(poll.deadline, loop_.now() + request_timeout(poll)));
     if (poll.tracing) {
-        trace(poll,
-              fmt::format("sent {} to {}, request {}, {} bytes", poll.exchange.describe_request(),
-                          to_string(poll.peer), poll.request_id, bytes));
+        trace(poll, fmt::format("sent {} to {}, request {}, {} bytes",
+                                poll.discovering ? "a question for its engine"
+                                                 : poll.exchange.describe_request(),
+                                to_string(poll.peer), poll.request_id, bytes));
     }
 }
 
@@ -280,7 +288,13 @@ bool SnmpDriver::on_due(std::uint32_t slot, std::uint32_t tick) {
         fail(poll, timed_out({.waited = net::boot_now() - poll.started,
                               .sends = poll.sends,
                               .was_answered = poll.was_answered,
-                              .was_located = poll.peer.family != AF_UNSPEC}));
+                              .was_located = poll.peer.family != AF_UNSPEC,
+                              .version = snmp_ask(poll).version,
+                              .discovering = poll.discovering,
+                              .encrypted =
+                                  poll.ask->credentials != nullptr &&
+                                  level_of(*poll.ask->credentials) == SecurityLevel::kAuthPrivacy,
+                              .untrusted = poll.untrusted}));
     }
     return true;
 }
@@ -316,16 +330,24 @@ SnmpDriver::Poll* SnmpDriver::find_request(std::int32_t request_id, const Endpoi
 void SnmpDriver::on_datagram(const Endpoint& from, Bytes bytes) {
     ++counters_.received;
     const Parsed<MessageView> message = parse_message(bytes);
-    if (!message) return take_damaged(from, bytes, message.error());
+    if (!message) {
+        if (claims_v3(bytes)) return on_v3_datagram(from, bytes);
+        return take_damaged(from, bytes, message.error());
+    }
     const Parsed<PduView> pdu = parse_pdu(message->pdu);
     if (!pdu) return take_damaged(from, bytes, pdu.error());
     if (pdu->type != PduType::kResponse) {
         ++counters_.unmatched;
         return;
     }
-    if (Poll* poll = find_request(pdu->request_id, from); poll != nullptr) {
-        take_response(*poll, *pdu, bytes.size());
+    Poll* poll = find_request(pdu->request_id, from);
+    if (poll == nullptr) return;
+    // Who asks by v3 takes nothing that proves nothing.
+    if (is_v3(*poll)) {
+        ++counters_.untrusted;
+        return;
     }
+    take_response(*poll, *pdu, bytes.size());
 }
 
 void SnmpDriver::take_response(Poll& poll, const PduView& pdu, std::size_t bytes) {
@@ -352,7 +374,7 @@ void SnmpDriver::take_damaged(const Endpoint& from, Bytes bytes, Problem problem
     const Parsed<std::int32_t> request_id = peek_request_id(bytes);
     if (!request_id) return;
     Poll* poll = find_request(*request_id, from);
-    if (poll == nullptr) return;
+    if (poll == nullptr || is_v3(*poll)) return;
     poll->bytes_in += bytes.size();
     fail(*poll, failure_of(FailureKind::kApi, "snmp.malformed",
                            fmt::format("the answer has {}; the device or something between "

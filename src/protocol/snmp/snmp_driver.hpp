@@ -1,4 +1,4 @@
-// Asks devices by SNMP v1 and v2c on one shard: the Driver of model::SnmpAsk.
+// Asks devices by SNMP v1, v2c and v3 on one shard: the Driver of model::SnmpAsk.
 //
 // Made with the loop of its shard and used on that thread only. Not destroyed from inside a Done.
 //
@@ -6,11 +6,14 @@
 // the ask's timeout; a walk that goes on is bounded by the order's deadline alone.
 //
 // An answer counts only if the request id (31 bits, unpredictable) is under way and the datagram
-// comes from the address and port that was asked; everything else is counted and ignored.
+// comes from the address and port that was asked; everything else is counted and ignored. One of
+// v3 must prove as much as the credentials ask for (v3_client.hpp); a device whose engine or clock
+// is not known is asked for that first, within the same ask.
 #pragma once
 
 #include <sys/socket.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +32,7 @@
 #include "protocol/snmp/device_hints.hpp"
 #include "protocol/snmp/exchange.hpp"
 #include "protocol/snmp/transport.hpp"
+#include "protocol/snmp/v3_client.hpp"
 
 namespace pollux::protocol::snmp {
 
@@ -47,6 +51,7 @@ struct SnmpOptions {
     TransportOptions transport;
     ExchangeLimits limits;
     std::size_t max_hints = 65'536;
+    std::size_t max_engines = 65'536;   // of v3
     std::size_t max_trace_lines = 200;  // of one ask
 };
 
@@ -59,6 +64,12 @@ struct SnmpCounters {
     std::uint64_t wrong_source = 0;  // right id, wrong address
     std::uint64_t malformed = 0;
     std::uint64_t icmp_errors = 0;
+    // v3
+    std::uint64_t discoveries = 0;   // engines asked for
+    std::uint64_t resyncs = 0;       // clocks taken from a device that refused ours
+    std::uint64_t clock_resets = 0;  // of them, set back: the device lost its count of starts
+    std::uint64_t untrusted = 0;     // answers that proved nothing
+    std::array<std::uint64_t, kReportKinds> reports{};  // by ReportKind
 };
 
 class SnmpDriver final : public Driver, private TransportClient {
@@ -73,6 +84,11 @@ class SnmpDriver final : public Driver, private TransportClient {
     std::size_t in_flight() const override { return polls_.size(); }
 
     const SnmpCounters& counters() const { return counters_; }
+    // What was learned about engines of v3, to be kept over a restart: a small versioned blob.
+    std::size_t known_engines() const { return v3_.engines().size(); }
+    std::uint64_t learned_revision() const { return v3_.engines().revision(); }
+    void learned(base::ByteWriter& writer) const;
+    base::Status recall(base::ByteReader& reader);
     // Requests that wait for their turn to be sent.
     std::size_t waiting() const { return transport_->waiting(); }
 
@@ -89,9 +105,13 @@ class SnmpDriver final : public Driver, private TransportClient {
         std::uint32_t timer_tick = 0;
         bool timed = false;  // the wheel holds an entry for it
         bool tracing = false;
+        bool fresh_login = false;
         bool in_line = false;    // the transport holds its ticket
         bool under_way = false;  // request_id is in the index
         bool was_answered = false;
+        bool discovering = false;    // v3: the request under way asks for the engine
+        std::uint8_t detours = 0;    // v3: times the ask was repeated after a Report
+        std::uint8_t untrusted = 0;  // v3: answers that were not believed; saturates
         std::int32_t request_id = 0;
         std::uint32_t resends_left = 0;
         std::uint32_t sends = 0;
@@ -110,7 +130,11 @@ class SnmpDriver final : public Driver, private TransportClient {
         model::PollFailure failure;
     };
 
-    SnmpDriver(net::EventLoop& loop, SnmpSeams seams, SnmpOptions options, base::SipKey key);
+    struct Randomness {
+        base::SipKey key;
+        std::uint64_t salt = 0;
+    };
+    SnmpDriver(net::EventLoop& loop, SnmpSeams seams, SnmpOptions options, Randomness random);
 
     const model::SnmpAsk& snmp_ask(const Poll& poll) const;
     Poll* find(std::uint64_t ticket);
@@ -139,6 +163,11 @@ class SnmpDriver final : public Driver, private TransportClient {
     Poll* find_request(std::int32_t request_id, const Endpoint& peer);
     void take_response(Poll& poll, const PduView& pdu, std::size_t bytes);
     void take_damaged(const Endpoint& from, Bytes bytes, Problem problem);
+    // v3: snmp_driver_v3.cpp
+    void put_v3_request(Poll& poll, BerWriter& writer);
+    void on_v3_datagram(const Endpoint& from, Bytes bytes);
+    void take_v3_detour(Poll& poll, const V3Answer& answer);
+    bool is_v3(const Poll& poll) const { return snmp_ask(poll).version == model::SnmpVersion::kV3; }
 
     // These end the poll; the reference is gone afterwards.
     void succeed(Poll& poll);
@@ -160,6 +189,7 @@ class SnmpDriver final : public Driver, private TransportClient {
     base::FlatIndex by_order_;
     base::FlatIndex by_request_;
     DeviceHints hints_;
+    V3Client v3_;
     base::TimingWheel wheel_;
     std::vector<Ended> ended_;
     SnmpCounters counters_;

@@ -369,7 +369,7 @@ TEST(SnmpDriver, RefusesWhatItCannotAsk) {
     DriverFixture fixture;
     model::Ask ask = make_ask("127.0.0.1", 161, gets_of({kUptime}));
     std::get<model::SnmpAsk>(ask.request).version = model::SnmpVersion::kV3;
-    EXPECT_EQ(failure_in(fixture.ask(share(ask))).code, "snmp.version_unsupported");
+    EXPECT_EQ(failure_in(fixture.ask(share(ask))).code, "snmp.no_user");
     ask.request = model::SnmpAsk{};
     EXPECT_EQ(failure_in(fixture.ask(share(ask))).code, "snmp.nothing_to_ask");
     ask.request = model::HttpAsk{};

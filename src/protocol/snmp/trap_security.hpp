@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/flat_index.hpp"
@@ -27,14 +28,11 @@
 #include "model/inbound.hpp"
 #include "protocol/snmp/engine_clock.hpp"
 #include "protocol/snmp/notification.hpp"
-#include "protocol/snmp/usm_message.hpp"
+#include "protocol/snmp/v3_responder.hpp"
 
 namespace pollux::protocol::snmp {
 
-struct TrapUser {
-    std::shared_ptr<const model::Credentials> credentials;  // username: the security name
-    std::string engine_id;  // bytes; of the one sender this user is for. Empty: any
-};
+using TrapUser = UsmUser;
 
 // Ourselves. The boots must be stored before they are used, and grow with each start.
 struct OwnEngine {
@@ -78,7 +76,7 @@ class TrapSecurity {
                  TrapSecurityOptions options = {});
 
     // Clocks and keys of users that stay are kept.
-    void set_users(std::vector<TrapUser> users);
+    void set_users(std::vector<TrapUser> users) { responder_.set_users(std::move(users)); }
 
     // A datagram that claims_v3(). The buffer is for the answer and should have the size of the
     // largest datagram.
@@ -91,19 +89,10 @@ class TrapSecurity {
         std::string id;
         EngineClock clock;
     };
-    struct Checked {
-        TrapVerdict verdict = TrapVerdict::kAccepted;
-        const TrapUser* user = nullptr;
-    };
 
-    bool is_ours(Bytes engine_id) const;
-    std::uint32_t own_time(base::BootTime now) const;
-    Checked check_user(const V3View& message);
-    bool is_in_time(const V3View& message, bool ours, base::BootTime now);
+    OwnState own_state(base::BootTime now) const;
     bool is_in_time_of_sender(const V3View& message, base::BootTime now);
     Taken take_message(const V3View& message, base::BootTime now, std::span<std::uint8_t> buffer);
-    Bytes report(const V3View& message, TrapVerdict verdict, const TrapUser* user,
-                 base::BootTime now, std::span<std::uint8_t> buffer);
     Bytes answer(const V3View& message, const ScopedView& scope, const TrapUser& user,
                  const ReceivedNotification& inform, base::BootTime now,
                  std::span<std::uint8_t> buffer);
@@ -111,15 +100,11 @@ class TrapSecurity {
     OwnEngine own_;
     base::SipKey key_;
     TrapSecurityOptions options_;
-    UsmCrypto crypto_;
-    UsmKeys keys_;
-    SaltCounter salts_;
-    std::vector<TrapUser> users_;  // by name; those for one engine first
+    V3Responder responder_;
     std::vector<Engine> engines_;
     std::size_t oldest_engine_ = 0;
     base::FlatIndex engine_index_;
     std::array<std::uint64_t, 16> counts_{};  // by verdict, as Reports tell them
-    std::vector<std::uint8_t> room_;          // for what is decrypted
 };
 
 }  // namespace pollux::protocol::snmp

@@ -28,7 +28,6 @@ namespace pollux::protocol::snmp {
 inline constexpr std::size_t kMaxKeyBytes = 64;  // the digest of SHA-512
 inline constexpr std::size_t kMaxMacBytes = 48;
 inline constexpr std::size_t kSaltBytes = 8;
-inline constexpr std::size_t kShortestPassword = 8;  // RFC 3414 11.2
 
 // A key; wiped when it goes.
 struct Key {
