@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -182,13 +183,36 @@ void print_values(const runtime::PollPlan& plan, const derive::TargetMemory& mem
     }
 }
 
+std::vector<const model::Reply*> pointers_to(
+    const std::vector<std::optional<model::Reply>>& replies) {
+    std::vector<const model::Reply*> out;
+    for (const auto& reply : replies) out.push_back(reply ? &*reply : nullptr);
+    return out;
+}
+
+void print_signals(const runtime::PollPlan& plan,
+                   const std::vector<std::optional<model::Reply>>& replies) {
+    const std::string address = plan.asks.front().empty() ? "" : plan.asks.front().front()->host;
+    const model::PollSignals made = plan.addon->signals(
+        plan.group, pointers_to(replies), net::instant_now().wall, {plan.device, address});
+    for (const model::Signal& signal : made.signals) {
+        fmt::print("  signal {}{} ({}): {}{}\n", signal.clear ? "clears " : "", signal.type,
+                   signal.severity, signal.title,
+                   signal.message.empty() ? "" : "\n    " + signal.message);
+    }
+}
+
 // Asks one after the other on a loop of its own.
-std::vector<model::Reply> ask_all(const runtime::PollPlan& plan,
-                                  std::shared_ptr<const net::EgressPolicy> egress, bool trace) {
+std::vector<std::optional<model::Reply>> ask_all(const runtime::PollPlan& plan,
+                                                 std::shared_ptr<const net::EgressPolicy> egress,
+                                                 bool trace) {
     auto loop = net::EventLoop::create().value();
     const auto drivers = runtime::real_drivers(std::move(egress))(*loop);
-    std::vector<model::Reply> replies;
-    for (std::size_t i = 0; i < plan.asks.front().size(); ++i) {
+    std::vector<std::optional<model::Reply>> replies;
+    std::optional<std::size_t> next = 0;
+    while (next && *next < plan.asks.front().size()) {
+        const std::size_t i = *next;
+        replies.resize(i);  // those between are not asked
         const auto& ask = plan.asks.front()[i];
         bool done = false;
         drivers->of(*ask).start({.id = i + 1,
@@ -197,26 +221,27 @@ std::vector<model::Reply> ask_all(const runtime::PollPlan& plan,
                                  .fresh_login = true,
                                  .trace = trace},
                                 [&](model::Reply&& reply) {
-                                    replies.push_back(std::move(reply));
+                                    replies.emplace_back(std::move(reply));
                                     done = true;
                                 });
         while (!done) loop->run_once(std::chrono::milliseconds(100));
         if (trace) {
             fmt::print("request {} of {} ({})\n", i + 1, plan.asks.front().size(), name_of(*ask));
-            for (const std::string& line : replies.back().trace) fmt::print("  {}\n", line);
-            print_phases(replies.back().phases);
+            for (const std::string& line : replies.back()->trace) fmt::print("  {}\n", line);
+            print_phases(replies.back()->phases);
         }
-        if (!replies.back().ok() && !plan.addon->is_optional(plan.group, i)) break;
+        next = plan.addon->next_ask(plan.group, pointers_to(replies));
     }
     return replies;
 }
 
 int poll_once(const runtime::PollPlan& plan, derive::TargetMemory& memory,
               const std::shared_ptr<const net::EgressPolicy>& egress, bool trace) {
-    const std::vector<model::Reply> replies = ask_all(plan, egress, trace);
+    const auto replies = ask_all(plan, egress, trace);
     extract::Trace rules;
-    const runtime::PollReading reading =
-        runtime::read_poll(plan, replies, memory, net::instant_now(), trace ? &rules : nullptr);
+    const runtime::PollReading reading = runtime::read_poll(
+        plan, pointers_to(replies), memory, net::instant_now(), trace ? &rules : nullptr);
+    print_signals(plan, replies);
     if (trace && !rules.empty()) {
         fmt::print("rules\n");
         for (const std::string& line : rules) fmt::print("  {}\n", line);

@@ -85,6 +85,15 @@ class AddonBuilder {
     void read_change(Reader& reader);
     std::optional<std::uint16_t> metric_named(Reader& reader, std::string_view key);
 
+    // addon_builder_formats.cpp
+    BodyFormat read_body_format(Reader& reader);
+    void read_format_parts(Reader& reader, EndpointPlan& endpoint);
+    void read_text_table(Reader& reader, EndpointPlan& endpoint);
+    void read_grok(Reader& reader, EndpointPlan& endpoint);
+    void read_fallback(Reader& reader, EndpointPlan& endpoint);
+    // A path into the answers of an endpoint; with `leaf` it ends at a value, else at rows.
+    base::Result<JsonPath> compile_path(std::uint16_t endpoint, const std::string& text, bool leaf);
+
     // addon_builder_inbound.cpp
     void read_protocol(Reader& reader);
     void read_trap(Reader& reader);

@@ -160,18 +160,15 @@ void AddonBuilder::read_endpoint(const Node& node, std::string path) {
     endpoint.group = group_of(reader, endpoint.name, true);
     read_request(reader, endpoint);
     read_expect(reader, endpoint);
-    endpoint.format = reader
-                          .choice<BodyFormat>("format", {{"json", BodyFormat::kJson},
-                                                         {"text", BodyFormat::kText},
-                                                         {"key_value", BodyFormat::kKeyValue},
-                                                         {"none", BodyFormat::kNone}})
-                          .value_or(BodyFormat::kJson);
+    endpoint.format = read_body_format(reader);
     endpoint.separator = reader.string("separator").value_or("=");
     if (endpoint.separator.empty()) reader.error("separator", "is empty; write it like \"=\"");
     if (reader.has("separator") && endpoint.format != BodyFormat::kKeyValue) {
         reader.error("separator", "only fits format: key_value");
     }
     endpoint.optional = reader.boolean("optional").value_or(false);
+    read_format_parts(reader, endpoint);
+    read_fallback(reader, endpoint);
     read_endpoint_signals(reader, endpoint);
     const auto index = static_cast<std::uint16_t>(http.endpoints.size());
     if (plan_->groups.size() <= endpoint.group) plan_->groups.resize(endpoint.group + 1U);
@@ -179,8 +176,8 @@ void AddonBuilder::read_endpoint(const Node& node, std::string path) {
     endpoint.ask = static_cast<std::uint16_t>(group.endpoints.size());
     group.endpoints.push_back(index);
     const Node* rows = reader.map("rows");
-    if (rows != nullptr && endpoint.format != BodyFormat::kJson) {
-        reader.error("rows", "only fits format: json");
+    if (rows != nullptr && !is_tree(endpoint.format)) {
+        reader.error("rows", "only fits format: json, xml, table or grok");
     }
     const std::string rows_path = reader.path_of("rows");
     reader.finish();
@@ -249,11 +246,11 @@ void AddonBuilder::read_json_rows(const document::MapEntry& entry, std::string p
     }
     Reader reader(entry.value, std::move(path), out_, keys::kJsonRows);
     bool disabled = false;
-    const auto compile = [&](std::string_view key, const std::string& text) {
+    const auto compile = [&](std::string_view key, const std::string& text, bool leaf) {
         std::optional<JsonPath> out;
         const auto filled = substituted(text, disabled);
         if (!filled) return out;
-        auto compiled = JsonPath::compile(*filled);
+        auto compiled = compile_path(endpoint, *filled, leaf);
         if (!compiled) {
             reader.error(key, compiled.error().message);
         } else {
@@ -262,13 +259,13 @@ void AddonBuilder::read_json_rows(const document::MapEntry& entry, std::string p
         return out;
     };
     if (const auto from = reader.string("from", Need::kRequired)) {
-        rows.from = compile("from", *from);
+        rows.from = compile("from", *from, false);
     }
     if (const auto name = reader.string("name")) {
         rows.naming = *name == "key"     ? RowNaming::kKey
                       : *name == "index" ? RowNaming::kIndex
                                          : RowNaming::kField;
-        if (rows.naming == RowNaming::kField) rows.name_path = compile("name", *name);
+        if (rows.naming == RowNaming::kField) rows.name_path = compile("name", *name, true);
     }
     rows.names = read_filter(reader);
     read_where(reader, rows);

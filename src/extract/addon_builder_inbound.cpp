@@ -126,9 +126,9 @@ void AddonBuilder::add_message_field(const document::MapEntry& entry, const std:
     if (text.starts_with(kQueryPrefix)) {
         rule.source = SourceKind::kHeader;
         rule.key = text;
-    } else if (format == BodyFormat::kJson) {
+    } else if (is_tree(format)) {
         rule.source = SourceKind::kJson;
-        auto compiled = JsonPath::compile(text);
+        auto compiled = compile_path(0, text, true);
         if (compiled) {
             rule.path = std::move(*compiled);
         } else {
@@ -149,14 +149,10 @@ void AddonBuilder::read_webhook(Reader& reader) {
     const Node empty = Node::map();
     const Node* node = reader.map("webhook");
     Reader inner(node == nullptr ? empty : *node, "webhook", out_, keys::kWebhook);
-    message.format = inner
-                         .choice<BodyFormat>("format", {{"json", BodyFormat::kJson},
-                                                        {"form", BodyFormat::kForm},
-                                                        {"text", BodyFormat::kText},
-                                                        {"key_value", BodyFormat::kKeyValue}})
-                         .value_or(BodyFormat::kJson);
+    message.format = read_body_format(inner);
     message.separator = inner.string("separator").value_or("=");
     if (message.separator.empty()) inner.error("separator", "is empty; write it like \"=\"");
+    read_format_parts(inner, message);
     plan_->http.endpoints.push_back(std::move(message));
     plan_->groups[0].endpoints.push_back(0);
     for (const std::string_view name : kWebhookValues) {

@@ -190,8 +190,8 @@ void AddonBuilder::read_http_source(Reader& reader, Rule& rule) {
         rule.source = kind;
         return substituted(*text, rule.disabled);
     };
-    if (const auto path = text_of("path", SourceKind::kJson)) {
-        auto compiled = JsonPath::compile(*path);
+    if (const auto path = text_of("path", SourceKind::kJson); path && !endpoints.empty()) {
+        auto compiled = compile_path(rule.endpoint, *path, true);
         if (!compiled) {
             reader.error("path", compiled.error().message);
         } else {
@@ -218,8 +218,10 @@ void AddonBuilder::read_http_source(Reader& reader, Rule& rule) {
     }
     const EndpointPlan& endpoint = endpoints[rule.endpoint];
     rule.group = endpoint.group;
-    if (rule.source == SourceKind::kJson && endpoint.format != BodyFormat::kJson) {
-        reader.error("path", fmt::format("needs format: json at the endpoint {}", endpoint.name));
+    if (rule.source == SourceKind::kJson && !is_tree(endpoint.format)) {
+        reader.error("path",
+                     fmt::format("needs format: json, xml, table or grok at the endpoint {}",
+                                 endpoint.name));
     }
     if (rule.source == SourceKind::kKey && endpoint.format != BodyFormat::kKeyValue &&
         endpoint.format != BodyFormat::kForm) {

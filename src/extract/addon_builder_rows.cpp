@@ -48,7 +48,7 @@ void AddonBuilder::read_where(Reader& reader, RowSet& rows) {
         const std::string field = document::key_path(path, entry.key);
         FieldFilter filter;
         if (rows.columns.empty()) {
-            auto compiled = JsonPath::compile(entry.key);
+            auto compiled = compile_path(rows.endpoint, entry.key, true);
             if (!compiled) {
                 out_.error(entry.key_mark, field, compiled.error().message);
                 continue;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -16,9 +17,11 @@
 #include "extract/pattern.hpp"
 #include "extract/placeholder.hpp"
 #include "extract/signal_plan.hpp"
+#include "extract/text_table.hpp"
 #include "model/addon.hpp"
 #include "model/ask.hpp"
 #include "model/oid.hpp"
+#include "model/reply.hpp"
 #include "model/value.hpp"
 
 namespace pollux::extract {
@@ -34,7 +37,22 @@ struct ParameterDef {
     std::string description;
 };
 
-enum class BodyFormat : std::uint8_t { kJson, kText, kKeyValue, kForm, kNone };
+enum class BodyFormat : std::uint8_t {
+    kJson,
+    kXml,
+    kTable,
+    kGrok,
+    kText,
+    kKeyValue,
+    kForm,
+    kNone,
+};
+
+// Whether the answer is read as a tree, by paths.
+constexpr bool is_tree(BodyFormat format) {
+    return format == BodyFormat::kJson || format == BodyFormat::kXml ||
+           format == BodyFormat::kTable || format == BodyFormat::kGrok;
+}
 
 struct EndpointPlan {
     std::string name;
@@ -52,11 +70,16 @@ struct EndpointPlan {
     std::uint64_t max_body_bytes = 4U << 20U;
     BodyFormat format = BodyFormat::kJson;
     std::string separator = "=";
+    std::optional<TextTable> table;           // kTable
+    std::optional<GrokFormat> grok;           // kGrok
+    std::optional<std::uint16_t> instead_of;  // only asked when that one ended with such a status
+    std::vector<std::pair<int, int>> when_status;
     std::string on_failure;  // type of the signal that a failure raises; empty: none
     std::vector<std::pair<std::pair<int, int>, std::string>> on_status;  // range, type
 
     // The type that this status raises; null: none.
     const std::string* signal_of(int status) const;
+    bool replaces(int status) const;  // whether it is asked after `instead_of` ended so
 };
 
 struct HttpPlan {
@@ -179,6 +202,8 @@ struct Rule {
     bool as_read = false;   // a field of a message: keeps its kind
 };
 
+struct AddonPlan;
+
 struct GroupPlan {
     std::vector<std::uint16_t> endpoints;  // of HttpPlan, in the order of the asks
     std::vector<model::Oid> gets;
@@ -188,6 +213,15 @@ struct GroupPlan {
     std::vector<std::uint16_t> row_sets;
     bool keeps_values = false;  // some expression reads other values
 };
+
+// The reply of the request that was asked instead of this one; null: none was.
+const model::Reply* stand_in(const AddonPlan& plan, std::size_t group, std::size_t ask,
+                             std::span<const model::Reply* const> replies);
+
+// Whether the request failed, and the poll is none the worse for it: another was asked instead, or
+// its status is a signal by itself.
+bool is_tolerated(const AddonPlan& plan, std::size_t group, std::size_t ask,
+                  std::span<const model::Reply* const> replies);
 
 // Numbers of names in expressions: 0 is `raw`, then the rules.
 inline constexpr std::uint16_t kRawName = 0;

@@ -187,6 +187,27 @@ base::Status check_host(const TargetBinding& binding) {
 
 }  // namespace
 
+bool is_tolerated(const AddonPlan& plan, std::size_t group, std::size_t ask,
+                  std::span<const model::Reply* const> replies) {
+    const auto& endpoints = plan.groups[group].endpoints;
+    if (ask >= endpoints.size() || ask >= replies.size() || replies[ask] == nullptr) return false;
+    const auto* failed = std::get_if<model::PollFailure>(&replies[ask]->answer);
+    if (failed == nullptr) return false;
+    const EndpointPlan& endpoint = plan.http.endpoints[endpoints[ask]];
+    return endpoint.signal_of(failed->http_status) != nullptr ||
+           stand_in(plan, group, ask, replies) != nullptr;
+}
+
+const model::Reply* stand_in(const AddonPlan& plan, std::size_t group, std::size_t ask,
+                             std::span<const model::Reply* const> replies) {
+    const auto& endpoints = plan.groups[group].endpoints;
+    for (std::size_t i = ask + 1; i < std::min(replies.size(), endpoints.size()); ++i) {
+        const bool instead = plan.http.endpoints[endpoints[i]].instead_of == endpoints[ask];
+        if (instead && replies[i] != nullptr) return replies[i];
+    }
+    return nullptr;
+}
+
 base::Result<std::vector<std::shared_ptr<const model::Ask>>> CompiledAddon::asks(
     std::size_t group, const TargetBinding& binding) const {
     if (group >= plan_->groups.size()) {
@@ -220,13 +241,40 @@ bool CompiledAddon::is_optional(std::size_t group, std::size_t ask) const {
     return ask < endpoints.size() && plan_->http.endpoints[endpoints[ask]].optional;
 }
 
+std::optional<std::size_t> CompiledAddon::next_ask(
+    std::size_t group, std::span<const model::Reply* const> replies) const {
+    if (group >= plan_->groups.size() || model::is_inbound(plan_->addon.protocol)) {
+        return std::nullopt;
+    }
+    if (replies.empty()) return 0;
+    const auto& endpoints = plan_->groups[group].endpoints;
+    const std::size_t last = replies.size() - 1;
+    const model::Reply* reply = replies[last];
+    const auto* failed =
+        reply == nullptr ? nullptr : std::get_if<model::PollFailure>(&reply->answer);
+    if (failed != nullptr) {
+        // Those that stand in for it follow it.
+        for (std::size_t i = last + 1; i < endpoints.size(); ++i) {
+            const EndpointPlan& other = plan_->http.endpoints[endpoints[i]];
+            if (other.instead_of == endpoints[last] && other.replaces(failed->http_status)) {
+                return i;
+            }
+        }
+        if (!is_optional(group, last)) return std::nullopt;
+    }
+    for (std::size_t i = last + 1; i < endpoints.size(); ++i) {
+        if (!plan_->http.endpoints[endpoints[i]].instead_of) return i;
+    }
+    return std::nullopt;
+}
+
 const model::PollFailure* CompiledAddon::failure(
     std::size_t group, std::span<const model::Reply* const> replies) const {
     for (std::size_t i = 0; i < replies.size(); ++i) {
         if (replies[i] == nullptr || is_optional(group, i)) continue;
-        if (const auto* failed = std::get_if<model::PollFailure>(&replies[i]->answer)) {
-            return failed;
-        }
+        const auto* failed = std::get_if<model::PollFailure>(&replies[i]->answer);
+        if (failed == nullptr || is_tolerated(*plan_, group, i, replies)) continue;
+        return failed;
     }
     return nullptr;
 }

@@ -96,7 +96,13 @@ class CompiledAddon {
     // Whether the poll goes on without this request.
     bool is_optional(std::size_t group, std::size_t ask) const;
 
-    // The failure that fails the whole poll: of the first request that is not optional. Null: none.
+    // The request that comes after these replies (null: was not asked; those between are not
+    // asked either). nullopt: the poll is complete, or goes no further.
+    std::optional<std::size_t> next_ask(std::size_t group,
+                                        std::span<const model::Reply* const> replies) const;
+
+    // The failure that fails the whole poll: of the first request that is not optional, for which
+    // no other was asked instead, and whose status is no signal by itself. Null: none.
     const model::PollFailure* failure(std::size_t group,
                                       std::span<const model::Reply* const> replies) const;
 

@@ -20,9 +20,11 @@ inline constexpr std::string_view kHttp[] = {"base",  "auth",    "tls",
 inline constexpr std::string_view kAuth[] = {"type", "header"};
 inline constexpr std::string_view kTls[] = {"verify", "ca_file", "pin_sha256"};
 inline constexpr std::string_view kEndpoint[] = {
-    "name",      "path",     "method", "headers",    "body",     "group",
-    "interval",  "timeout",  "expect", "redirects",  "max_body", "format",
-    "separator", "optional", "rows",   "on_failure", "on_status"};
+    "name",    "path",       "method",    "headers",  "body",   "group",      "interval",
+    "timeout", "expect",     "redirects", "max_body", "format", "separator",  "optional",
+    "rows",    "on_failure", "on_status", "table",    "grok",   "instead_of", "when_status"};
+inline constexpr std::string_view kTextTable[] = {"separator", "columns", "fixed", "skip"};
+inline constexpr std::string_view kGrok[] = {"pattern", "patterns", "fields", "whole"};
 inline constexpr std::string_view kJsonRows[] = {"from", "name", "include", "exclude", "where"};
 inline constexpr std::string_view kSnmp[] = {
     "version", "max_repetitions", "max_varbinds", "max_rows", "resends", "gets", "tables"};
@@ -51,7 +53,8 @@ inline constexpr std::string_view kSignal[] = {"name",        "type",
 inline constexpr std::string_view kSignalType[] = {"enabled", "severity", "category",
                                                    "title",   "message",  "clears"};
 inline constexpr std::string_view kTrap[] = {"enterprise", "varbinds"};
-inline constexpr std::string_view kWebhook[] = {"format", "separator", "fields", "rows"};
+inline constexpr std::string_view kWebhook[] = {"format", "separator", "fields",
+                                                "rows",   "table",     "grok"};
 inline constexpr std::string_view kPush[] = {"interval", "grace"};
 inline constexpr std::string_view kChange[] = {"metric", "tolerance"};
 

@@ -10,6 +10,7 @@
 #include "extract/json_document.hpp"
 #include "extract/key_value.hpp"
 #include "extract/value_math.hpp"
+#include "extract/xml_document.hpp"
 
 namespace pollux::extract {
 namespace {
@@ -22,9 +23,21 @@ using model::Value;
 struct Answer {
     const Reply* reply = nullptr;
     const HttpReply* http = nullptr;  // null: failed or not asked
+    bool tolerated = false;           // failed, and nobody minds
     std::optional<JsonDocument> json;
     std::optional<KeyValues> key_values;
 };
+
+// The answer as JSON text, which it may be already.
+base::Result<std::string> tree_text(const EndpointPlan& endpoint, const std::string& body) {
+    const auto most = static_cast<std::size_t>(endpoint.max_body_bytes) * 4;
+    switch (endpoint.format) {
+        case BodyFormat::kXml: return xml_to_json(body, {.max_bytes = endpoint.max_body_bytes});
+        case BodyFormat::kTable: return endpoint.table->to_json(body, most);
+        case BodyFormat::kGrok: return endpoint.grok->to_json(body, most);
+        default: return body;
+    }
+}
 
 Value phase(base::Duration duration) {
     return duration.count() == 0 ? Value() : Value(base::to_seconds(duration));
@@ -60,8 +73,7 @@ class HttpReader {
 
     void read(std::span<const Reply* const> replies) {
         for (std::size_t i = 0; i < group_.endpoints.size(); ++i) {
-            open(plan_.http.endpoints[group_.endpoints[i]],
-                 i < replies.size() ? replies[i] : nullptr);
+            open(i, replies);
         }
         for (const std::uint16_t index : group_.rules) read_rule(plan_.rules[index]);
         for (const std::uint16_t index : group_.row_sets) read_rows(plan_.row_sets[index]);
@@ -72,15 +84,25 @@ class HttpReader {
     }
 
   private:
-    void open(const EndpointPlan& endpoint, const Reply* reply) {
+    void open(std::size_t ask, std::span<const Reply* const> replies) {
+        const EndpointPlan& endpoint = plan_.http.endpoints[group_.endpoints[ask]];
+        const Reply* reply = ask < replies.size() ? replies[ask] : nullptr;
         Answer& answer = answers_.emplace_back();
+        const Reply* instead = stand_in(plan_, group_number(), ask, replies);
+        answer.tolerated = is_tolerated(plan_, group_number(), ask, replies);
         SignalWriter* const signals = writer_.signals();
-        if (signals != nullptr && reply != nullptr) signals->exchange(endpoint, *reply);
+        if (signals != nullptr && reply != nullptr) {
+            signals->exchange(endpoint, instead != nullptr ? *instead : *reply);
+        }
         answer.reply = reply;
         answer.http = reply == nullptr ? nullptr : std::get_if<HttpReply>(&reply->answer);
         if (answer.http == nullptr) {
-            if (signals != nullptr) signals->unreadable(number_of(endpoint));
-            failed(endpoint, reply);
+            // Of two that stand for each other one answer is enough.
+            const bool covered =
+                (instead != nullptr && instead->ok()) ||
+                (endpoint.instead_of && answer_of(*endpoint.instead_of).http != nullptr);
+            if (signals != nullptr && !covered) signals->unreadable(number_of(endpoint));
+            failed(endpoint, reply, instead != nullptr);
             return;
         }
         if (endpoint.format == BodyFormat::kKeyValue) {
@@ -89,10 +111,12 @@ class HttpReader {
         if (endpoint.format == BodyFormat::kForm) {
             answer.key_values = KeyValues::parse_form(answer.http->body);
         }
-        if (endpoint.format != BodyFormat::kJson || !wants_json(endpoint)) return;
+        if (!is_tree(endpoint.format) || !wants_json(endpoint)) return;
         JsonLimits limits;
         limits.max_memory = static_cast<std::size_t>(writer_.budget().bytes);
-        auto parsed = JsonDocument::parse(answer.http->body, limits);
+        const auto text = tree_text(endpoint, answer.http->body);
+        auto parsed = text ? JsonDocument::parse(*text, limits)
+                           : base::Result<JsonDocument>(std::unexpected(text.error()));
         if (parsed) {
             answer.json.emplace(std::move(*parsed));
             return;
@@ -102,6 +126,10 @@ class HttpReader {
         writer_.problem(
             fmt::format("endpoint {}: the answer is {}", endpoint.name, parsed.error().message));
         writer_.trace(fmt::format("endpoint {}: {}", endpoint.name, parsed.error().message));
+    }
+
+    std::size_t group_number() const {
+        return static_cast<std::size_t>(&group_ - plan_.groups.data());
     }
 
     std::size_t number_of(const EndpointPlan& endpoint) const {
@@ -116,12 +144,12 @@ class HttpReader {
         });
     }
 
-    void failed(const EndpointPlan& endpoint, const Reply* reply) {
+    void failed(const EndpointPlan& endpoint, const Reply* reply, bool replaced) {
         const auto* failure =
             reply == nullptr ? nullptr : std::get_if<model::PollFailure>(&reply->answer);
         const std::string why = failure == nullptr ? "was not asked" : failure->message;
         writer_.trace(fmt::format("endpoint {}: {}", endpoint.name, why));
-        if (failure != nullptr) {
+        if (failure != nullptr && !replaced) {
             writer_.problem(fmt::format("endpoint {}{}: {}", endpoint.name,
                                         endpoint.optional ? " (optional)" : "", why));
         }
@@ -212,7 +240,9 @@ class HttpReader {
     bool excused(const Rule& rule) {
         if (rule.source == SourceKind::kNone) return false;
         const EndpointPlan& endpoint = plan_.http.endpoints[rule.endpoint];
-        return answer_of(rule.endpoint).http == nullptr && endpoint.optional;
+        const Answer& answer = answer_of(rule.endpoint);
+        return answer.http == nullptr &&
+               (endpoint.optional || answer.tolerated || answer.reply == nullptr);
     }
 
     void read_rule(const Rule& rule) {

@@ -54,6 +54,8 @@ TEST(Schema, ListsTheKeysTheReaderTakes) {
         {"condition", keys::kCondition},
         {"change", keys::kChange},
         {"signal", keys::kSignal},
+        {"text_table", keys::kTextTable},
+        {"grok", keys::kGrok},
         {"signal_type", keys::kSignalType},
         {"trap", keys::kTrap},
         {"webhook", keys::kWebhook},

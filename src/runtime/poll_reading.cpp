@@ -50,10 +50,15 @@ std::string unreadable_message(const PollPlan& plan, const model::Readings& read
 
 PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& replies,
                       derive::TargetMemory& memory, base::Instant now, extract::Trace* trace) {
-    PollReading reading;
     std::vector<const model::Reply*> given;
     given.reserve(replies.size());
     for (const model::Reply& reply : replies) given.push_back(&reply);
+    return read_poll(plan, given, memory, now, trace);
+}
+
+PollReading read_poll(const PollPlan& plan, std::span<const model::Reply* const> given,
+                      derive::TargetMemory& memory, base::Instant now, extract::Trace* trace) {
+    PollReading reading;
     if (const auto* failure = plan.addon->failure(plan.group, given)) {
         reading.failure = *failure;
         // Drivers know the kind; their words may hold anything, such as an OID with an arc 401.

@@ -2,6 +2,7 @@
 // the shards, by `pollux poll` and by the cases of addons.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,11 @@ struct PollReading {
     model::Observation observation;
 };
 
-// Takes the replies as far as they came. A poll without failure that lacks a part is degraded.
+// Takes the replies as far as they came; null: was not asked. A poll without failure that lacks a
+// part is degraded.
+PollReading read_poll(const PollPlan& plan, std::span<const model::Reply* const> replies,
+                      derive::TargetMemory& memory, base::Instant now,
+                      extract::Trace* trace = nullptr);
 PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& replies,
                       derive::TargetMemory& memory, base::Instant now,
                       extract::Trace* trace = nullptr);

@@ -149,13 +149,21 @@ void Shard::begin(RunOrder order) {
     run.cancelled = false;
     run.address = state_of(run.order).address % run.order.plan->asks.size();
     by_run_[run.order.run] = index;
-    ask_next(index);
+    ask(index, 0);
 }
 
-void Shard::ask_next(std::uint32_t index) {
+std::vector<const model::Reply*> Shard::ActiveRun::given() const {
+    std::vector<const model::Reply*> out;
+    out.reserve(replies.size());
+    for (const auto& reply : replies) out.push_back(reply ? &*reply : nullptr);
+    return out;
+}
+
+void Shard::ask(std::uint32_t index, std::size_t number) {
     ActiveRun& run = runs_[index];
     const auto& asks = run.order.plan->asks[run.address];
-    run.ask = asks[run.replies.size()];
+    run.replies.resize(number);  // those between are not asked
+    run.ask = asks[number];
     run.id = next_id_++;
     ++counts_.protocols[protocol_of(*run.ask)].in_flight;
     drivers_->of(*run.ask).start(
@@ -170,13 +178,11 @@ void Shard::ask_next(std::uint32_t index) {
 void Shard::on_reply(std::uint32_t index, model::Reply reply) {
     ActiveRun& run = runs_[index];
     count(*run.ask, reply);
-    const bool ok = reply.ok();
-    const std::size_t asked = run.replies.size();
-    run.replies.push_back(std::move(reply));
+    run.replies.emplace_back(std::move(reply));
     const PollPlan& plan = *run.order.plan;
-    const bool goes_on = ok || plan.addon->is_optional(plan.group, asked);
-    if (goes_on && !run.cancelled && run.replies.size() < plan.asks[run.address].size()) {
-        ask_next(index);
+    const auto next = run.cancelled ? std::nullopt : plan.addon->next_ask(plan.group, run.given());
+    if (next && *next < plan.asks[run.address].size()) {
+        ask(index, *next);
     } else {
         finish(index);
     }
@@ -210,7 +216,7 @@ void Shard::finish(std::uint32_t index) {
         report.kind = model::FailureKind::kCancelled;
     } else {
         const base::Instant now = net::instant_now();
-        PollReading reading = read_poll(*run.order.plan, run.replies, state->memory, now);
+        PollReading reading = read_poll(*run.order.plan, run.given(), state->memory, now);
         describe(reading, report);
         if (model::is_success(report.outcome)) {
             state->answered = now.boot;

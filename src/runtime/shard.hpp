@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -101,10 +102,12 @@ class Shard {
     struct ActiveRun {
         RunOrder order;
         base::BootTime started;
-        std::vector<model::Reply> replies;
-        std::shared_ptr<const model::Ask> ask;  // under way
-        std::uint64_t id = 0;                   // of the ask under way
+        std::vector<std::optional<model::Reply>> replies;  // nothing: was not asked
+        std::shared_ptr<const model::Ask> ask;             // under way
+        std::uint64_t id = 0;                              // of the ask under way
         std::size_t address = 0;
+
+        std::vector<const model::Reply*> given() const;
         bool cancelled = false;
     };
     struct TaskState {
@@ -118,7 +121,7 @@ class Shard {
     };
 
     void begin(RunOrder order);
-    void ask_next(std::uint32_t index);
+    void ask(std::uint32_t index, std::size_t number);
     void on_reply(std::uint32_t index, model::Reply reply);
     void finish(std::uint32_t index);
     void keep_samples(TaskState& state, const model::Observation& observation, base::WallTime at);
