@@ -1,9 +1,8 @@
 // A desk with real sockets over a real store whose disk can be made to fail, and the clients that
-// people use: curl, snmptrap, snmpinform.
+// people use: curl, snmptrap, snmpinform. Included after gmock.
 #pragma once
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <future>
 #include <map>
