@@ -171,7 +171,7 @@ credentials:
 
 TEST_F(Inbound, AFloodOfWebhooksIsStoredAndPollingGoesOn) {
     const auto fleet = lab::FleetServer::start({.snmp = 0, .http = 20}).value();
-    std::string text = "defaults: {interval: 2s, timeout: 5s}\n" + std::string(kDoor);
+    std::string text = addon_settings("interval: 2s") + std::string(kDoor);
     for (std::size_t i = 0; i < 20; ++i) text += json_device(*fleet, i);
     ASSERT_NO_FATAL_FAILURE(
         start(text, {{"POLLUX_INBOUND_SOURCE_RATE", "100000"}, {"POLLUX_INBOUND_RATE", "100000"}}));
