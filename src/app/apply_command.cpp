@@ -98,7 +98,15 @@ int explain(const std::string& data, const std::string& key, bool json) {
         fmt::print(stderr, "pollux: {}\n", error->scalar());
         return 1;
     }
-    fmt::print("{}\n{}\n\n", text(*answer, "key"), text(*answer, "verdict"));
+    fmt::print("{}\n{}\n", text(*answer, "key"), text(*answer, "verdict"));
+    if (answer->find("inbound") != nullptr) {
+        for (const document::Node& signal : answer->find("raised")->items()) {
+            fmt::print("  raised     {} {} {} since {}\n", text(signal, "type"),
+                       text(signal, "subject"), text(signal, "severity"), text(signal, "since"));
+        }
+        return 0;
+    }
+    fmt::print("\n");
     for (const document::Node& gate : answer->find("gates")->items()) {
         const bool open = text(gate, "open") == "true";
         fmt::print("  {:<10} {:<7} {}\n", text(gate, "gate"), open ? "open" : "closed",

@@ -30,5 +30,6 @@ void add_top(CLI::App& app, int& status);
 void add_secret(CLI::App& app, int& status);
 void add_fleet(CLI::App& app, int& status);
 void add_ssh(CLI::App& app, int& status);
+void add_inbound(CLI::App& app, int& status);  // events, inbound, push, hook
 
 }  // namespace pollux::app

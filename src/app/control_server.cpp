@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "app/events_page.hpp"
 #include "app/fleet_access.hpp"
 #include "app/history_page.hpp"
 #include "app/server_page.hpp"
@@ -161,6 +162,7 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
                std::move(responder));
     } else if (route == "GET /explain") {
         std::string key = net::query_parameter(request.query, "key").value_or("");
+        if (explain_inbound(key, responder)) return;
         answer([key = std::move(key)](const auto& view) { return explain_page(view, key); },
                std::move(responder));
     } else if (route == "POST /apply") {
@@ -175,6 +177,16 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
         const auto page = wish ? history_page(server_, *wish)
                                : base::Result<std::string>(std::unexpected(wish.error()));
         responder.send(page ? net::Response::json(200, *page) : problem(422, page.error()));
+    } else if (route == "GET /inbound") {
+        server_.inbound_page([responder = std::move(responder)](std::string text) mutable {
+            responder.send(net::Response::json(200, std::move(text)));
+        });
+    } else if (route == "GET /inbound/url") {
+        const auto url =
+            server_.inbound_url(net::query_parameter(request.query, "key").value_or(""));
+        responder.send(url ? net::Response::text(200, url->reveal()) : problem(404, url.error()));
+    } else if (route == "GET /events") {
+        events(request, std::move(responder));
     } else if (route == "POST /operate") {
         operate(request, std::move(responder));
     } else if (route == "POST /setting") {
@@ -182,6 +194,33 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
     } else {
         responder.send(net::Response::json(404, "{\"error\":\"no such page\"}"));
     }
+}
+
+bool ControlServer::explain_inbound(const std::string& key, net::Responder& responder) {
+    auto waiting = std::make_shared<net::Responder>(std::move(responder));
+    const bool known = server_.explain_inbound(key, [waiting](std::string text) {
+        waiting->send(net::Response::json(200, std::move(text)));
+    });
+    if (!known) responder = std::move(*waiting);
+    return known;
+}
+
+void ControlServer::events(const net::Request& request, net::Responder responder) {
+    const auto number = [&](std::string_view name, std::uint64_t otherwise) {
+        const std::string text = net::query_parameter(request.query, name).value_or("");
+        std::uint64_t value = otherwise;
+        std::from_chars(text.data(), text.data() + text.size(), value);
+        return value;
+    };
+    store::ObservationQuery query;
+    query.after = number("after", 0);
+    query.before = number("before", INT64_MAX);
+    query.key = net::query_parameter(request.query, "target");
+    query.newest_first = net::query_parameter(request.query, "order") != "oldest";
+    query.limit = limit_of(request);
+    const auto rows = server_.store().observations(query);
+    responder.send(rows ? net::Response::json(200, events_page(*rows))
+                        : problem(500, rows.error()));
 }
 
 void ControlServer::apply(const net::Request& request, net::Responder responder) {

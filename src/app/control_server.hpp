@@ -27,6 +27,8 @@ class ControlServer {
     ControlServer(net::EventLoop& loop, runtime::Server& server, const observe::LogTail* log);
     void handle(net::Request request, net::Responder responder);
     bool handle_text(const std::string& route, net::Responder& responder);
+    bool explain_inbound(const std::string& key, net::Responder& responder);
+    void events(const net::Request& request, net::Responder responder);
     void apply(const net::Request& request, net::Responder responder);
     void operate(const net::Request& request, net::Responder responder);
     void change_setting(const net::Request& request, net::Responder responder);

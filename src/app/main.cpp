@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
     pollux::app::add_secret(app, status);
     pollux::app::add_fleet(app, status);
     pollux::app::add_ssh(app, status);
+    pollux::app::add_inbound(app, status);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

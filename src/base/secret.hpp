@@ -2,6 +2,7 @@
 // goes. reveal() is the only way out; every call of it is a place to look at in review.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,14 @@ class Secret {
 
     const std::string& reveal() const { return text_; }
     bool empty() const { return text_.empty(); }
+    // Compares in a time that depends on the lengths only: for what strangers hand in.
+    bool matches(std::string_view other) const {
+        unsigned difference = text_.size() == other.size() ? 0 : 1;
+        for (std::size_t i = 0; i < std::min(text_.size(), other.size()); ++i) {
+            difference |= static_cast<unsigned char>(text_[i] ^ other[i]);
+        }
+        return difference == 0;
+    }
     bool operator==(const Secret&) const = default;
 
   private:

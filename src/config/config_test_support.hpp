@@ -68,6 +68,8 @@ class Catalogue {
         addons_.push_back(addon("pve", kHttp));
         addons_.push_back(addon("pbs", kHttp));
         addons_.push_back(addon("pmg", kHttp));
+        addons_.push_back(addon("traps", kTrap));
+        addons_.push_back(addon("alive", kPush));
         for (const model::Addon& one : addons_) lookup_[one.name] = &one;
     }
     Catalogue(const Catalogue&) = delete;

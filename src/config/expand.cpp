@@ -123,6 +123,7 @@ class Expander {
             result_.resources.push_back({name, capacity});
         }
         sort_by_key();
+        std::ranges::sort(result_.inbound, {}, &InboundInput::key);
         check_scope(classes);
         check_addon_names();
         return std::move(result_);
@@ -137,6 +138,10 @@ class Expander {
             const model::Addon* const* addon = find_or_null(addons_, addon_name);
             if (addon == nullptr) {
                 complain_of_addon(name, device, groups, addon_name);
+                continue;
+            }
+            if (model::is_inbound((*addon)->protocol)) {
+                expand_inbound(name, device, groups, **addon);
                 continue;
             }
             classes.insert(addon_name);
@@ -173,6 +178,32 @@ class Expander {
             complain(conflict->place, "interval", fmt::format("{}: {}", key, conflict->message));
         }
         add_tasks(spec, plan, addon, levels);
+    }
+
+    void expand_inbound(const std::string& name, const Device& device,
+                        const std::vector<std::string>& groups, const model::Addon& addon) {
+        const std::string key = model::make_task_key(addon.name, name);
+        if (const auto parsed = model::parse_task_key(key); !parsed) {
+            complain(fmt::format("device/{}", name), "", parsed.error().message);
+            return;
+        }
+        const Levels levels = levels_of(key, name, device, groups, addon.name);
+        InboundInput target;
+        target.key = key;
+        target.addon = addon.name;
+        target.device = name;
+        if (const std::string* id = find_or_null(ids_, key)) target.target_id = *id;
+        target.addresses = device.addresses.empty() ? std::vector{name} : device.addresses;
+        target.params = levels.merge(&PollSettings::params);
+        target.credentials = levels.find(&PollSettings::credentials).value_or("");
+        target.community = levels.find(&PollSettings::snmp, &SnmpOverrides::community);
+        for (const Level& level : levels.near) {
+            if (!target.interval) target.interval = level.settings->interval.base;
+        }
+        target.grace = levels.find(&PollSettings::grace);
+        target.confirm = levels.find(&PollSettings::confirm).value_or(false);
+        target.enabled = levels.find(&PollSettings::enabled).value_or(true);
+        result_.inbound.push_back(std::move(target));
     }
 
     Levels levels_of(const std::string& key, const std::string& name, const Device& device,

@@ -47,10 +47,28 @@ struct TargetPlanInput {
     bool operator==(const TargetPlanInput&) const = default;
 };
 
+// One target whose device speaks first: traps, webhooks, pushes. It is no task: nothing is asked.
+struct InboundInput {
+    std::string key;        // `addon::device`
+    std::string target_id;  // empty: not stored yet
+    std::string addon;
+    std::string device;
+    std::vector<std::string> addresses;  // at least one
+    Parameters params;
+    std::string credentials;  // name of the credential; empty: none
+    std::optional<SecretReference> community;
+    std::optional<base::Duration> interval;  // push: between two heartbeats; nothing: the addon's
+    std::optional<base::Duration> grace;     // push; nothing: the addon's
+    bool confirm = false;
+    bool enabled = true;
+    bool operator==(const InboundInput&) const = default;
+};
+
 // `tasks[i]` is polled as `targets[i]` says. Sorted by key.
 struct Expansion {
     std::vector<model::TaskSpec> tasks;
     std::vector<TargetPlanInput> targets;
+    std::vector<InboundInput> inbound;  // sorted by key
     std::vector<model::DeviceSpec> devices;
     std::vector<model::ClassSettings> classes;  // every addon in use, and what `classes` names
     std::vector<model::ResourceSettings> resources;

@@ -449,5 +449,45 @@ TEST(Expand, ManyDevicesKeepTheirOrder) {
     }
 }
 
+TEST(Expand, WhatSpeaksFirstIsNoTask) {
+    const testing::Expanded expanded = testing::expand_text(R"(
+defaults: {interval: 5m, grace: 7s}
+devices:
+  door:
+    address: 192.0.2.7
+    addons:
+      - snmp-system
+      - {name: alive, interval: 30s, credentials: key}
+      - traps
+targets:
+  "traps::door": {confirm: true, enabled: false, snmp: {community: "${TRAPS}"}}
+credentials:
+  key: {token: "${TOKEN}"}
+)",
+                                                            {}, {{"alive::door", "id-1"}});
+    EXPECT_TRUE(expanded.diagnostics.ok()) << expanded.diagnostics.text();
+    ASSERT_EQ(expanded.expansion.tasks.size(), 1u);
+    EXPECT_EQ(expanded.expansion.tasks[0].key, "snmp-system::door");
+    EXPECT_EQ(expanded.expansion.classes.size(), 1u) << "nothing is scheduled for the others";
+    ASSERT_EQ(expanded.expansion.inbound.size(), 2u);
+    const InboundInput& alive = expanded.expansion.inbound[0];
+    EXPECT_EQ(alive.key, "alive::door");
+    EXPECT_EQ(alive.target_id, "id-1");
+    EXPECT_EQ(alive.device, "door");
+    EXPECT_EQ(alive.addresses, std::vector<std::string>{"192.0.2.7"});
+    EXPECT_EQ(alive.credentials, "key");
+    EXPECT_EQ(alive.interval, std::chrono::seconds(30));
+    EXPECT_EQ(alive.grace, std::chrono::seconds(7));
+    EXPECT_FALSE(alive.confirm);
+    EXPECT_TRUE(alive.enabled);
+    const InboundInput& traps = expanded.expansion.inbound[1];
+    EXPECT_EQ(traps.key, "traps::door");
+    EXPECT_FALSE(traps.interval) << "defaults are farther than the manifest";
+    EXPECT_TRUE(traps.confirm);
+    EXPECT_FALSE(traps.enabled);
+    ASSERT_TRUE(traps.community);
+    EXPECT_EQ(traps.community->name, "TRAPS");
+}
+
 }  // namespace
 }  // namespace pollux::config

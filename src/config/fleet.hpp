@@ -59,6 +59,8 @@ struct PollSettings {
     std::optional<model::FailureProfile> failure_profile;
     std::optional<std::uint16_t> port;
     std::optional<std::string> credentials;
+    std::optional<base::Duration> grace;  // push: how late a heartbeat may be
+    std::optional<bool> confirm;          // inbound: a message lets the device be polled at once
     TlsOverrides tls;
     SnmpOverrides snmp;
     Parameters params;                       // merged, the nearest level wins per name

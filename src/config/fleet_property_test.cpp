@@ -76,6 +76,8 @@ PollSettings some_poll(bool one_addon) {
         rc::gen::element(model::FailureProfile::kLadder, model::FailureProfile::kOpsconductor));
     poll.port = maybe(rc::gen::inRange<std::uint16_t>(1, 65'535));
     poll.credentials = maybe(name());
+    poll.grace = maybe(duration());
+    poll.confirm = maybe(rc::gen::arbitrary<bool>());
     poll.tls.verify = maybe(rc::gen::arbitrary<bool>());
     poll.tls.ca_file = maybe(rc::gen::just(std::string("/etc/ca.pem")));
     poll.tls.pin_sha256 = maybe(rc::gen::just(std::string(64, '7')));

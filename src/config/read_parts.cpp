@@ -217,6 +217,8 @@ void read_poll(MapReader& reader, Diagnostics& diagnostics, Reach reach, PollSet
         settings.credentials = read_name("credential", *text, reader.any("credentials")->mark(),
                                          reader.path_of("credentials"), diagnostics);
     }
+    settings.grace = reader.duration("grace", Duration::zero(), model::kLongestInterval);
+    settings.confirm = reader.boolean("confirm");
     settings.tls = read_tls(reader, diagnostics);
     settings.snmp = read_snmp(reader, diagnostics);
     settings.params = read_texts(reader, "params", diagnostics);

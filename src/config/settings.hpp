@@ -30,6 +30,19 @@ struct AdaptiveScope {
     bool operator==(const AdaptiveScope&) const = default;
 };
 
+// Where to listen: "127.0.0.1:1162", "[::1]:1162", or "systemd" for sockets that it hands over.
+// Empty: nowhere. A port alone is one of 127.0.0.1.
+struct ListenList {
+    std::vector<std::string> items;
+    bool operator==(const ListenList&) const = default;
+};
+
+// "https://monitor.example.org/pollux", without a slash at its end; empty: not given.
+struct WebAddress {
+    std::string text;
+    bool operator==(const WebAddress&) const = default;
+};
+
 // Where a value came from, in the order of precedence.
 enum class ValueOrigin : std::uint8_t { kDefault, kStored, kEnvironment };
 std::string_view to_string(ValueOrigin origin);
@@ -100,6 +113,19 @@ struct Settings {
                                                "/usr/lib/monitoring-plugins"};
     std::vector<std::string> exec_allow;
     bool ssh_strict_host_keys = false;
+    // What devices send by themselves.
+    ListenList trap_listen;
+    std::vector<std::string> trap_forwarders;
+    ListenList inbound_listen;
+    WebAddress inbound_url;
+    std::int64_t inbound_body_kilobytes = 256;
+    double inbound_source_rate = 100;
+    double inbound_rate = 2000;
+    double inbound_confirm_rate = 10;
+    base::Duration inbound_confirm_pause = std::chrono::seconds(10);
+    std::int64_t inbound_keep_rows = 100'000;
+    std::int64_t inbound_keep_rows_per_target = 10'000;
+    std::int64_t inbound_keep_days = 30;
 
     // Read and kept for Proxmox targets.
     bool backup_polling_enabled = true;

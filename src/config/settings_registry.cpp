@@ -198,6 +198,49 @@ constexpr SettingDef kCommands[] = {
      "believed from then on. A changed key is refused in both."},
 };
 
+constexpr SettingDef kInbound[] = {
+    {"trap_listen", "trapListen", "POLLUX_TRAP_LISTEN", "", &Settings::trap_listen, 0, 0, kRefuse,
+     false, kRestart,
+     "Where SNMP traps and informs are heard, such as `127.0.0.1:1162,[::1]:1162`; a port alone is "
+     "one of 127.0.0.1. Empty: nowhere. Port 162 needs CAP_NET_BIND_SERVICE, or `systemd` here and "
+     "a socket unit."},
+    {"trap_forwarders", "trapForwarders", "POLLUX_TRAP_FORWARDERS", "", &Settings::trap_forwarders,
+     0, 0, kRefuse, false, kLive,
+     "Senders that forward traps of others: what they say about the first sender (the agent "
+     "address of v1, snmpTrapAddress.0) is believed."},
+    {"inbound_listen", "inboundListen", "POLLUX_INBOUND_LISTEN", "", &Settings::inbound_listen, 0,
+     0, kRefuse, false, kRestart,
+     "Where webhooks and pushes are heard over HTTP, such as `127.0.0.1:7656`. Empty: nowhere."},
+    {"inbound_url", "inboundUrl", "POLLUX_INBOUND_URL", "", &Settings::inbound_url, 0, 0, kRefuse,
+     false, kLive,
+     "The beginning of the addresses that senders are given, if it is another than where we "
+     "listen: behind a proxy, say."},
+    {"inbound_body_kilobytes", "inboundBodyKilobytes", "POLLUX_INBOUND_BODY_KB", "",
+     &Settings::inbound_body_kilobytes, 1, 16'384, kRefuse, true, kRestart,
+     "Longest body of a webhook."},
+    {"inbound_source_rate", "inboundSourceRate", "POLLUX_INBOUND_SOURCE_RATE", "",
+     &Settings::inbound_source_rate, 0.1, 1e6, kRefuse, true, kLive,
+     "Messages per second of one sender; twice as many at once. What comes above is dropped and "
+     "counted; over HTTP it is answered with 429."},
+    {"inbound_rate", "inboundRate", "POLLUX_INBOUND_RATE", "", &Settings::inbound_rate, 1, 1e6,
+     kRefuse, true, kLive, "Messages per second of all senders; twice as many at once."},
+    {"inbound_confirm_rate", "inboundConfirmRate", "POLLUX_INBOUND_CONFIRM_RATE", "",
+     &Settings::inbound_confirm_rate, 0.01, 10'000, kRefuse, true, kLive,
+     "Devices per second that messages may let be polled at once (`confirm: true`)."},
+    {"inbound_confirm_pause", "inboundConfirmPause", "POLLUX_INBOUND_CONFIRM_PAUSE", "",
+     &Settings::inbound_confirm_pause, 1, 3600, kRefuse, true, kLive,
+     "Least time between two such polls of one device."},
+    {"inbound_keep_rows", "inboundKeepRows", "POLLUX_INBOUND_KEEP_ROWS", "",
+     &Settings::inbound_keep_rows, 100, 1e8, kRefuse, true, kLive,
+     "Messages of devices that are kept; the oldest go first."},
+    {"inbound_keep_rows_per_target", "inboundKeepRowsPerTarget",
+     "POLLUX_INBOUND_KEEP_ROWS_PER_TARGET", "", &Settings::inbound_keep_rows_per_target, 10, 1e8,
+     kRefuse, true, kLive, "Messages of one target that are kept."},
+    {"inbound_keep_days", "inboundKeepDays", "POLLUX_INBOUND_KEEP_DAYS", "",
+     &Settings::inbound_keep_days, 1, 3650, kRefuse, true, kLive,
+     "Days that messages of devices are kept."},
+};
+
 constexpr SettingDef kProxmox[] = {
     {"backup_polling_enabled", "backupPollingEnabled", "ENABLE_BACKUP_POLLING", "",
      &Settings::backup_polling_enabled, 0, 0, kRefuse, false, kKept, "Ask for backups."},
@@ -221,7 +264,7 @@ constexpr SettingDef kProxmox[] = {
 };
 
 constexpr std::size_t kRows = std::size(kAdaptive) + std::size(kIntervals) + std::size(kLimits) +
-                              std::size(kServer) + std::size(kCommands) + std::size(kProxmox);
+                              std::size(kServer) + std::size(kCommands) + std::size(kInbound) + std::size(kProxmox);
 
 constexpr std::array<SettingDef, kRows> all_rows() {
     std::array<SettingDef, kRows> rows{};
@@ -231,6 +274,7 @@ constexpr std::array<SettingDef, kRows> all_rows() {
     for (const SettingDef& row : kLimits) rows[at++] = row;
     for (const SettingDef& row : kServer) rows[at++] = row;
     for (const SettingDef& row : kCommands) rows[at++] = row;
+    for (const SettingDef& row : kInbound) rows[at++] = row;
     for (const SettingDef& row : kProxmox) rows[at++] = row;
     return rows;
 }

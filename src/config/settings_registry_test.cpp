@@ -84,6 +84,32 @@ TEST(SettingsRegistry, AddressesAreChecked) {
     EXPECT_THAT(wrong.error().message, HasSubstr("10.0.0.0/33"));
 }
 
+TEST(SettingsRegistry, PlacesToListenHaveAPortAndAreLoopbackUnlessSaid) {
+    Settings settings;
+    const SettingDef& row = *find_setting("trap_listen");
+    EXPECT_TRUE(settings.trap_listen.items.empty()) << "off unless somebody decides";
+    ASSERT_TRUE(parse_into(row, "1162, [::1]:1162,0.0.0.0:162,systemd", settings));
+    EXPECT_EQ(settings.trap_listen.items,
+              (std::vector<std::string>{"127.0.0.1:1162", "[::1]:1162", "0.0.0.0:162", "systemd"}));
+    EXPECT_EQ(format_value(row, settings), "127.0.0.1:1162,[::1]:1162,0.0.0.0:162,systemd");
+    for (const char* text : {"127.0.0.1", "localhost:162", "::1:162", "1.2.3.4:0", "70000", "x"}) {
+        EXPECT_FALSE(parse_into(row, text, settings)) << text;
+    }
+    ASSERT_TRUE(parse_into(row, "", settings));
+    EXPECT_TRUE(settings.trap_listen.items.empty());
+}
+
+TEST(SettingsRegistry, TheAddressForSendersIsAWebAddress) {
+    Settings settings;
+    const SettingDef& row = *find_setting("inbound_url");
+    ASSERT_TRUE(parse_into(row, "https://monitor.example.org/pollux//", settings));
+    EXPECT_EQ(settings.inbound_url.text, "https://monitor.example.org/pollux");
+    for (const char* text : {"monitor.example.org", "ftp://x", "http://", "http://a b",
+                             "http://user@host", "http://x/?y"}) {
+        EXPECT_FALSE(parse_into(row, text, settings)) << text;
+    }
+}
+
 TEST(SettingsRegistry, TheReferencePageIsCurrent) {
     std::ifstream file("docs/settings-reference.md");
     std::ostringstream text;

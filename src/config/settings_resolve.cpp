@@ -41,9 +41,14 @@ struct JsonToText {
         return node.is_scalar() ? std::optional(node.scalar()) : std::nullopt;
     }
     std::optional<std::string> operator()(std::string Settings::*) const { return text(); }
+    std::optional<std::string> operator()(WebAddress Settings::*) const { return text(); }
     std::optional<std::string> operator()(AdaptiveScope Settings::*) const { return text(); }
     std::optional<std::string> operator()(const ChoiceField&) const { return text(); }
     std::optional<std::string> operator()(std::vector<std::string> Settings::*) const {
+        return list();
+    }
+    std::optional<std::string> operator()(ListenList Settings::*) const { return list(); }
+    std::optional<std::string> list() const {
         if (!node.is_sequence()) return std::nullopt;
         std::vector<std::string_view> items;
         for (const Node& item : node.items()) {
@@ -65,8 +70,13 @@ struct TextToJson {
     }
     Node operator()(std::string Settings::* field) const { return Node::text(settings.*field); }
     Node operator()(std::vector<std::string> Settings::* field) const {
+        return list(settings.*field);
+    }
+    Node operator()(ListenList Settings::* field) const { return list((settings.*field).items); }
+    Node operator()(WebAddress Settings::*) const { return text(); }
+    static Node list(const std::vector<std::string>& items) {
         Node list = Node::sequence();
-        for (const std::string& item : settings.*field) list.push(Node::text(item));
+        for (const std::string& item : items) list.push(Node::text(item));
         return list;
     }
     Node operator()(AdaptiveScope Settings::*) const { return text(); }

@@ -23,6 +23,7 @@ using base::Result;
 constexpr std::string_view kUnparsable = "settings.unparsable";
 constexpr std::string_view kRange = "settings.range";
 constexpr std::size_t kMaxListItems = 1000;
+constexpr std::size_t kMaxListenAddresses = 16;
 
 std::unexpected<base::Error> unparsable(std::string_view text, std::string_view right) {
     return config_error(std::string(kUnparsable),
@@ -171,6 +172,38 @@ struct Parser {
         settings.*field = std::move(items);
         return ParsedSetting{};
     }
+    Result<ParsedSetting> operator()(ListenList Settings::* field) const {
+        ListenList list;
+        for (const std::string& item : split_list(text)) {
+            const bool port_alone = item.find_first_not_of("0123456789") == std::string::npos;
+            const std::string address = port_alone ? "127.0.0.1:" + item : item;
+            const auto split = split_host_port(address);
+            if (address != "systemd" && (!split || split->port == 0 || !is_address(split->host) ||
+                                         list.items.size() >= kMaxListenAddresses)) {
+                return unparsable(item,
+                                  "an address with a port, such as 127.0.0.1:1162 or [::1]:1162, "
+                                  "or systemd; at most 16 of them");
+            }
+            list.items.push_back(address);
+        }
+        settings.*field = std::move(list);
+        return ParsedSetting{};
+    }
+    Result<ParsedSetting> operator()(WebAddress Settings::* field) const {
+        std::string url(text);
+        while (url.ends_with('/')) url.pop_back();
+        const std::size_t scheme = url.starts_with("https://")  ? 8
+                                   : url.starts_with("http://") ? 7
+                                                                : std::string::npos;
+        const bool plain = std::ranges::all_of(url, [](char c) { return c > ' ' && c < 127; });
+        const bool good = scheme != std::string::npos && url.size() > scheme && plain &&
+                          url.find_first_of("?#@\"<>") == std::string::npos;
+        if (!url.empty() && !good) {
+            return unparsable(text, "an address such as https://monitor.example.org/pollux");
+        }
+        (settings.*field).text = std::move(url);
+        return ParsedSetting{};
+    }
     Result<ParsedSetting> operator()(AdaptiveScope Settings::* field) const {
         auto scope = parse_scope(text);
         if (!scope) return std::unexpected(std::move(scope.error()));
@@ -207,6 +240,10 @@ struct Formatter {
     std::string operator()(std::vector<std::string> Settings::* field) const {
         return join_list(settings.*field);
     }
+    std::string operator()(ListenList Settings::* field) const {
+        return join_list((settings.*field).items);
+    }
+    std::string operator()(WebAddress Settings::* field) const { return (settings.*field).text; }
     std::string operator()(AdaptiveScope Settings::* field) const {
         return scope_text(settings.*field);
     }
@@ -234,6 +271,10 @@ struct TypeWords {
     std::string operator()(std::vector<std::string> Settings::*) const {
         return definition.paths ? "a list of absolute paths" : "a list of address ranges";
     }
+    std::string operator()(ListenList Settings::*) const {
+        return "a list of addresses with ports";
+    }
+    std::string operator()(WebAddress Settings::*) const { return "an http or https address"; }
     std::string operator()(AdaptiveScope Settings::*) const { return "a scope"; }
     std::string operator()(const ChoiceField& field) const {
         return document::word_list(field.names);

@@ -126,6 +126,8 @@ void write_poll(Node& node, const PollSettings& settings) {
     }
     if (settings.port) node.set("port", Node::integer(*settings.port));
     if (settings.credentials) node.set("credentials", Node::text(*settings.credentials));
+    set_duration(node, "grace", settings.grace);
+    if (settings.confirm) node.set("confirm", Node::boolean(*settings.confirm));
     set_map(node, "tls", tls_node(settings.tls));
     set_map(node, "snmp", snmp_node(settings.snmp));
     set_map(node, "params", texts_node(settings.params));

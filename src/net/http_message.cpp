@@ -122,19 +122,48 @@ std::optional<std::string> percent_decode(std::string_view text) {
     return result;
 }
 
+namespace {
+
+// One "name=value" as it stands.
+struct RawParameter {
+    std::string_view name;
+    std::string_view value;
+};
+
+RawParameter take_parameter(std::string_view& query) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view part = query.substr(0, end);
+    query.remove_prefix(std::min(end + 1, query.size()));
+    const std::size_t equals = std::min(part.find('='), part.size());
+    return {part.substr(0, equals), part.substr(std::min(equals + 1, part.size()))};
+}
+
+std::optional<std::string> decode_parameter(std::string_view text) {
+    std::string value(text);
+    std::replace(value.begin(), value.end(), '+', ' ');
+    return percent_decode(value);
+}
+
+}  // namespace
+
 std::optional<std::string> query_parameter(std::string_view query, std::string_view name) {
     while (!query.empty()) {
-        const std::size_t end = std::min(query.find('&'), query.size());
-        const std::string_view part = query.substr(0, end);
-        const std::size_t equals = std::min(part.find('='), part.size());
-        if (percent_decode(part.substr(0, equals)) == name) {
-            std::string value(part.substr(std::min(equals + 1, part.size())));
-            std::replace(value.begin(), value.end(), '+', ' ');
-            return percent_decode(value);
-        }
-        query.remove_prefix(std::min(end + 1, query.size()));
+        const RawParameter one = take_parameter(query);
+        if (percent_decode(one.name) == name) return decode_parameter(one.value);
     }
     return std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> query_parameters(std::string_view query,
+                                                                  std::size_t limit) {
+    std::vector<std::pair<std::string, std::string>> all;
+    while (!query.empty() && all.size() < limit) {
+        const RawParameter one = take_parameter(query);
+        auto name = decode_parameter(one.name);
+        auto value = decode_parameter(one.value);
+        if (name && value && !name->empty()) all.emplace_back(std::move(*name), std::move(*value));
+    }
+    return all;
 }
 
 }  // namespace pollux::net

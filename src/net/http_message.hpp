@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "net/socket_address.hpp"
@@ -56,5 +57,8 @@ std::string_view reason_phrase(int status);
 std::optional<std::string> percent_decode(std::string_view text);
 // The decoded value of a parameter in "a=1&b=2"; '+' is a blank there.
 std::optional<std::string> query_parameter(std::string_view query, std::string_view name);
+// All of them in their order, at most `limit`; those with a broken escape are left out.
+std::vector<std::pair<std::string, std::string>> query_parameters(std::string_view query,
+                                                                  std::size_t limit);
 
 }  // namespace pollux::net

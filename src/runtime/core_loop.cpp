@@ -131,6 +131,15 @@ void CoreLoop::operate(schedule::OperatorAction action,
     });
 }
 
+void CoreLoop::poke(std::vector<std::string> keys, schedule::PokeReason reason) {
+    post([this, keys = std::move(keys), reason] {
+        for (const std::string& key : keys) {
+            const model::TaskHandle task = engine_->core().find(key);
+            if (engine_->core().is_live(task)) events_.emplace_back(schedule::Poked{task, reason});
+        }
+    });
+}
+
 void CoreLoop::ask(std::move_only_function<void(const View&)> question) {
     loop_->post([this, question = std::move(question)]() mutable {
         // What came before the question is taken first, so that its answer shows it.

@@ -39,9 +39,14 @@ class ToldStore final : public store::Store {
     }
     base::Status submit(store::ObjectBatch, store::ObjectDone) override { return {}; }
     base::Status submit(store::MemoryBatch, store::MemoryDone) override { return {}; }
+    base::Status submit(store::ObservationBatch, store::ObservationDone) override { return {}; }
     void flush() override {}
     base::Status close() override { return {}; }
     base::Result<std::vector<store::StoredChange>> changes(const store::ChangeQuery&) override {
+        return {};
+    }
+    base::Result<std::vector<store::Observation>> observations(
+        const store::ObservationQuery&) override {
         return {};
     }
     base::Result<std::vector<store::SettingsVersion>> settings_versions(std::uint64_t,

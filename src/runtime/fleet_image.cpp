@@ -37,6 +37,15 @@ class ImageMaker {
         }
         image.settings = std::make_shared<const model::CoreSettings>(
             in_.settings.core(image.expansion.classes, image.expansion.resources));
+        image.inbound = make_inbound_image({.fleet = in_.fleet,
+                                            .places = in_.places,
+                                            .expansion = image.expansion,
+                                            .addons = in_.addons,
+                                            .secrets = in_.secrets,
+                                            .key = in_.inbound_key,
+                                            .hears_traps = in_.hears_traps,
+                                            .hears_http = in_.hears_http},
+                                           diagnostics_);
         return image;
     }
 

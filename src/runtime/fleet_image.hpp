@@ -14,6 +14,7 @@
 #include "document/diagnostic.hpp"
 #include "extract/compiled_addon.hpp"
 #include "runtime/core_loop.hpp"
+#include "runtime/inbound/inbound_image.hpp"
 #include "runtime/run_order.hpp"
 
 namespace pollux::runtime {
@@ -28,6 +29,9 @@ struct ImageInputs {
     config::TargetIds ids;
     config::SecretSource secrets;
     std::size_t shards = 1;
+    InboundKeySource inbound_key = {};
+    bool hears_traps = false;
+    bool hears_http = false;
 };
 
 struct FleetImage {
@@ -36,6 +40,8 @@ struct FleetImage {
     // By key. A task whose credentials or parameters are not usable has a plan that says so: it is
     // known, fails with that reason, and needs attention; the others are polled.
     std::map<std::string, std::shared_ptr<const PollPlan>, std::less<>> plans;
+    // What is not asked but heard; no tasks.
+    std::shared_ptr<const InboundImage> inbound = std::make_shared<const InboundImage>();
 };
 
 // Errors and warnings go to `diagnostics`; with errors the image must not replace a good one.

@@ -50,6 +50,34 @@ store::HistoryOptions history_options(const config::Settings& settings) {
     return options;
 }
 
+using KeyedMemories = std::vector<std::pair<std::string, std::string>>;
+struct Memories {
+    std::vector<KeyedMemories> of_shards;
+    KeyedMemories heard;
+};
+
+// Each shard gets the memories of its own devices, and the desk those of what is heard; those of
+// tasks that went go with their rows.
+Memories share_out(KeyedMemories all, const FleetImage& image, std::size_t shards) {
+    Memories memories;
+    memories.of_shards.resize(shards);
+    for (auto& memory : all) {
+        // What drivers learned is of use to the same shard of as many.
+        for (std::size_t i = 0; i < shards; ++i) {
+            if (memory.first != driver_memory_key(i, shards)) continue;
+            memories.of_shards[i].emplace_back(kDriverMemory, std::move(memory.second));
+            break;
+        }
+        const auto plan = image.plans.find(memory.first);
+        if (plan != image.plans.end()) {
+            memories.of_shards[plan->second->shard].push_back(std::move(memory));
+        } else if (image.inbound->find(memory.first)) {
+            memories.heard.push_back(std::move(memory));
+        }
+    }
+    return memories;
+}
+
 observe::LogLevel log_level_of(config::LogLevel level) {
     return static_cast<observe::LogLevel>(level);
 }
@@ -191,6 +219,9 @@ base::Status Server::load_settings() {
 }
 
 base::Status Server::start_threads() {
+    // Offline nobody knows where the server will listen.
+    hears_traps_ = options_.offline || !settings_.trap_listen.items.empty();
+    hears_http_ = options_.offline || !settings_.inbound_listen.items.empty();
     if (options_.offline) return {};
     auto fleet = config::from_objects(objects_);
     if (!fleet) return std::unexpected(fleet.error());
@@ -239,26 +270,15 @@ base::Status Server::start_threads() {
 
     auto image = image_of(*fleet, {}, objects_, settings_, nullptr);
     if (!image) return std::unexpected(image.error());
-    // Each shard gets the memories of its own devices; those of tasks that went go with their rows.
-    std::vector<std::vector<std::pair<std::string, std::string>>> memories(shards);
-    for (auto& memory : std::exchange(memories_, {})) {
-        // What drivers learned is of use to the same shard of as many.
-        for (std::size_t i = 0; i < shards; ++i) {
-            if (memory.first != driver_memory_key(i, shards)) continue;
-            memories[i].emplace_back(kDriverMemory, std::move(memory.second));
-            break;
-        }
-        const auto plan = image->plans.find(memory.first);
-        if (plan != image->plans.end()) memories[plan->second->shard].push_back(std::move(memory));
-    }
+    Memories memories = share_out(std::exchange(memories_, {}), *image, shards);
     for (std::size_t i = 0; i < shards; ++i) {
-        shards_[i]->recall(std::move(memories[i]));
+        shards_[i]->recall(std::move(memories.of_shards[i]));
         shards_[i]->start();
     }
     core_->start(loaded_.epoch, loaded_.first_change, *image->settings);
     image_ = std::move(*image);
     restore_tasks();
-    return {};
+    return start_desk(std::move(memories.heard));
 }
 
 // What the store remembers of a task joins its specification; tasks that went while nobody ran are
@@ -296,6 +316,7 @@ void Server::stop() {
     house_timer_.cancel();
     sources_.reset();
     options_.manager.stopping();
+    if (desk_) desk_->stop();
     if (core_) core_->stop(kStopWait);
     save_memories(true);
     for (const auto& shard : shards_) shard->stop();
@@ -342,6 +363,8 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     if (!image) return std::unexpected(image.error());
     const auto egress = make_egress(next);
     if (!egress) return std::unexpected(egress.error());
+    auto limits = inbound_limits(next);
+    if (!limits) return std::unexpected(limits.error());
 
     if (auto status = store_settings(wanted, note); !status) return status;
     for (const auto& change : config::changes(stored_, wanted)) {
@@ -360,6 +383,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
         shard->set_egress(*egress);
         shard->set_rules(make_command_rules(settings_, host_keys_));
     }
+    if (desk_) desk_->set_limits(std::move(*limits));
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
     if (settings_file_) {

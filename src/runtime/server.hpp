@@ -19,6 +19,7 @@
 #include "protocol/ssh/host_keys.hpp"
 #include "runtime/core_loop.hpp"
 #include "runtime/fleet_image.hpp"
+#include "runtime/inbound/inbound_desk.hpp"
 #include "runtime/secret_files.hpp"
 #include "runtime/service_manager.hpp"
 #include "runtime/settings_file.hpp"
@@ -78,6 +79,12 @@ class Server {
     void ask(std::move_only_function<std::string(const CoreLoop::View&)> question,
              std::move_only_function<void(std::string)> done);
 
+    // What is heard and not asked. False: no such target; `done` is then not called.
+    bool explain_inbound(const std::string& key, std::move_only_function<void(std::string)> done);
+    void inbound_page(std::move_only_function<void(std::string)> done);
+    // Where the sender of a webhook or a push finds its target. Holds the token.
+    base::Result<base::Secret> inbound_url(const std::string& key) const;
+
     const config::Settings& settings() const { return settings_; }
     const config::StoredSettings& stored_settings() const { return stored_; }
     const std::vector<model::ConfigObject>& objects() const { return objects_; }
@@ -109,7 +116,10 @@ class Server {
     void keep_house();
     base::Status look_at_settings_file();
     void save_memories(bool wait);
-    void write_own_metrics(const std::vector<ShardCounts>& shards, std::string& out) const;
+    base::Result<base::SipKey> inbound_key();
+    base::Status start_desk(std::vector<std::pair<std::string, std::string>> memories);
+    void write_own_metrics(const std::vector<ShardCounts>& shards, const InboundCounts& inbound,
+                           std::string& out) const;
 
     net::EventLoop& loop_;
     observe::Log& log_;
@@ -134,6 +144,10 @@ class Server {
     std::vector<std::unique_ptr<Shard>> shards_;
     std::unique_ptr<CoreLoop> core_;
     std::unique_ptr<SourceKeeper> sources_;
+    std::optional<base::SipKey> inbound_key_;
+    bool hears_traps_ = false;  // as of the start
+    bool hears_http_ = false;
+    std::unique_ptr<InboundDesk> desk_;
     net::Timer house_timer_;
     std::uint64_t house_turn_ = 0;
     std::uint64_t reloads_ok_ = 0;

@@ -29,7 +29,10 @@ base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const conf
                              .settings = settings,
                              .ids = config::target_ids(objects),
                              .secrets = secret_source(options_.environment, secrets_.get()),
-                             .shards = std::max<std::size_t>(shards_.size(), 1)};
+                             .shards = std::max<std::size_t>(shards_.size(), 1),
+                             .inbound_key = [this] { return inbound_key(); },
+                             .hears_traps = hears_traps_,
+                             .hears_http = hears_http_};
     FleetImage image = make_image(inputs, diagnostics);
     // At the start, what was stored must not keep the rest from being polled.
     if (!diagnostics.ok() && warnings != nullptr) {
@@ -171,6 +174,7 @@ base::Status Server::commit(config::ObjectEdits edits, const std::string& note) 
 void Server::take_image(FleetImage next) {
     CoreEdit edit = difference(image_, next);
     image_ = std::move(next);
+    if (desk_) desk_->set_image(image_.inbound);
     if (!core_) return;
     // Whoever asked for the change may ask about it at once: it must be there then.
     const auto taken = std::make_shared<std::promise<void>>();

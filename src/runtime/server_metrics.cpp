@@ -16,6 +16,7 @@ using observe::MetricWriter;
 struct Gathering {
     std::string core;
     std::vector<ShardCounts> shards;
+    InboundCounts inbound;
     DevicePage devices;
     std::size_t missing = 0;
     std::move_only_function<void(std::string)> done;
@@ -32,7 +33,8 @@ void per_protocol(MetricWriter& writer, MetricId id, const ShardCounts& counts, 
     for (const auto& [protocol, one] : counts.protocols) value(protocol, one);
 }
 
-void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards) {
+void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards,
+                   const InboundCounts& inbound) {
     ShardCounts all;
     for (const ShardCounts& shard : shards) {
         all.snmp_pdus += shard.snmp_pdus;
@@ -73,6 +75,32 @@ void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards)
     for (std::size_t i = 0; i < shards.size(); ++i) {
         writer.sample({"shard-" + std::to_string(i)}, base::to_seconds(shards[i].longest_turn));
     }
+    writer.sample({"inbound"}, base::to_seconds(inbound.longest_turn));
+}
+
+void write_inbound(MetricWriter& writer, const InboundCounts& counts) {
+    writer.family(MetricId::kInboundMessages);
+    for (std::size_t kind = 0; kind < kInboundKindNames.size(); ++kind) {
+        for (std::size_t result = 0; result < kInboundResultNames.size(); ++result) {
+            writer.sample({kInboundKindNames[kind], kInboundResultNames[result]},
+                          static_cast<double>(counts.messages[kind][result]));
+        }
+    }
+    writer.family(MetricId::kInboundSignals);
+    constexpr std::array<std::string_view, 3> kSteps = {"raised", "repeated", "cleared"};
+    for (std::size_t i = 0; i < kSteps.size(); ++i) {
+        writer.sample({kSteps[i]}, static_cast<double>(counts.signals[i]));
+    }
+    plain(writer, MetricId::kInboundWaiting, static_cast<double>(counts.waiting));
+    plain(writer, MetricId::kInboundUnknownSenders, static_cast<double>(counts.unknown_senders));
+    writer.family(MetricId::kInboundConfirms);
+    writer.sample({"asked"}, static_cast<double>(counts.confirms_asked));
+    writer.sample({"held"}, static_cast<double>(counts.confirms_held));
+    writer.family(MetricId::kPushTargets);
+    for (const PushState state : {PushState::kUnknown, PushState::kUp, PushState::kDown}) {
+        writer.sample({to_string(state)},
+                      static_cast<double>(counts.push_targets[static_cast<std::size_t>(state)]));
+    }
 }
 
 void write_store(MetricWriter& writer, const store::StoreStats& stats) {
@@ -89,9 +117,11 @@ void write_store(MetricWriter& writer, const store::StoreStats& stats) {
 
 }  // namespace
 
-void Server::write_own_metrics(const std::vector<ShardCounts>& shards, std::string& out) const {
+void Server::write_own_metrics(const std::vector<ShardCounts>& shards, const InboundCounts& inbound,
+                               std::string& out) const {
     MetricWriter writer(out);
-    write_drivers(writer, shards);
+    write_drivers(writer, shards, inbound);
+    write_inbound(writer, inbound);
     const store::StoreStats store = store_->stats();
     write_store(writer, store);
     writer.family(MetricId::kStoreBytes);
@@ -127,13 +157,13 @@ void Server::write_own_metrics(const std::vector<ShardCounts>& shards, std::stri
 
 void Server::metrics(std::move_only_function<void(std::string)> done) {
     auto gathering = std::make_shared<Gathering>();
-    gathering->missing = shards_.size() + 1;
+    gathering->missing = shards_.size() + 2;
     gathering->shards.resize(shards_.size());
     gathering->done = std::move(done);
     const auto arrived = [this, gathering] {
         if (--gathering->missing > 0) return;
         std::string page = std::move(gathering->core);
-        write_own_metrics(gathering->shards, page);
+        write_own_metrics(gathering->shards, gathering->inbound, page);
         gathering->done(std::move(page));
     };
     ask(
@@ -146,6 +176,12 @@ void Server::metrics(std::move_only_function<void(std::string)> done) {
             gathering->core = std::move(text);
             arrived();
         });
+    desk_->collect_counts([this, gathering, arrived](const InboundCounts& counts) {
+        loop_.post([gathering, arrived, counts] {
+            gathering->inbound = counts;
+            arrived();
+        });
+    });
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         shards_[i]->collect_counts([this, i, gathering, arrived](ShardCounts counts) {
             loop_.post([i, gathering, arrived, counts = std::move(counts)]() mutable {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "store/observation.hpp"
 #include "store/store_types.hpp"
 
 namespace pollux::store {
@@ -18,6 +19,7 @@ class Backend {
     virtual base::Status commit(const engine::WriteBatch& batch) = 0;
     virtual base::Result<ObjectCommit> commit(const ObjectBatch& batch) = 0;
     virtual base::Status commit(const MemoryBatch& batch) = 0;
+    virtual base::Result<std::uint64_t> commit(const ObservationBatch& batch) = 0;  // the first id
 
     // Notes that everything was written and the stop is clean; nothing is called after it.
     virtual base::Status close() = 0;
@@ -25,6 +27,7 @@ class Backend {
     // From any thread, also during a commit.
     virtual base::Result<LoadedState> load(const LoadVisitor& visitor) = 0;
     virtual base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) = 0;
+    virtual base::Result<std::vector<Observation>> observations(const ObservationQuery& query) = 0;
     virtual base::Result<std::vector<SettingsVersion>> settings_versions(std::uint64_t before,
                                                                          std::size_t limit) = 0;
     virtual std::uint64_t bytes_on_disk() const = 0;

@@ -38,6 +38,11 @@ base::Status QueuedStore::submit(MemoryBatch batch, MemoryDone done) {
                    limits_.other_batches);
 }
 
+base::Status QueuedStore::submit(ObservationBatch batch, ObservationDone done) {
+    return enqueue(ObservationWork{std::move(batch), std::move(done)}, others_waiting_,
+                   limits_.other_batches);
+}
+
 base::Status QueuedStore::enqueue(Work work, std::size_t& waiting, std::size_t limit) {
     {
         const std::scoped_lock lock(mutex_);
@@ -127,6 +132,17 @@ void QueuedStore::perform(MemoryWork& work) {
     if (work.done) work.done(std::move(result));
 }
 
+void QueuedStore::perform(ObservationWork& work) {
+    auto result = timed([&] { return backend_->commit(work.batch); });
+    if (result) {
+        count_commit(work.batch.rows.size() + work.batch.memory.size(), 0,
+                     &StoreStats::observation_commits);
+    } else {
+        count_failure(result.error());
+    }
+    if (work.done) work.done(std::move(result));
+}
+
 void QueuedStore::count_commit(std::uint64_t rows, std::uint64_t changes,
                                std::uint64_t StoreStats::* kind) {
     const std::scoped_lock lock(mutex_);
@@ -171,6 +187,11 @@ base::Status QueuedStore::close() {
 base::Result<std::vector<StoredChange>> QueuedStore::changes(const ChangeQuery& query) {
     count_read();
     return backend_->changes(query);
+}
+
+base::Result<std::vector<Observation>> QueuedStore::observations(const ObservationQuery& query) {
+    count_read();
+    return backend_->observations(query);
 }
 
 base::Result<std::vector<SettingsVersion>> QueuedStore::settings_versions(std::uint64_t before,

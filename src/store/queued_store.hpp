@@ -33,9 +33,11 @@ class QueuedStore final : public Store {
     base::Status submit(std::shared_ptr<const engine::WriteBatch> batch) override;
     base::Status submit(ObjectBatch batch, ObjectDone done) override;
     base::Status submit(MemoryBatch batch, MemoryDone done) override;
+    base::Status submit(ObservationBatch batch, ObservationDone done) override;
     void flush() override;
     base::Status close() override;
     base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) override;
+    base::Result<std::vector<Observation>> observations(const ObservationQuery& query) override;
     base::Result<std::vector<SettingsVersion>> settings_versions(std::uint64_t before,
                                                                  std::size_t limit) override;
     StoreStats stats() const override;
@@ -53,13 +55,18 @@ class QueuedStore final : public Store {
         MemoryBatch batch;
         MemoryDone done;
     };
-    using Work = std::variant<TaskWork, ObjectWork, MemoryWork>;
+    struct ObservationWork {
+        ObservationBatch batch;
+        ObservationDone done;
+    };
+    using Work = std::variant<TaskWork, ObjectWork, MemoryWork, ObservationWork>;
 
     base::Status enqueue(Work work, std::size_t& waiting, std::size_t limit);
     void run();
     void perform(TaskWork& work);
     void perform(ObjectWork& work);
     void perform(MemoryWork& work);
+    void perform(ObservationWork& work);
     // Runs `commit` and counts how long it took.
     template <class Commit>
     auto timed(Commit commit);

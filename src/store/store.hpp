@@ -1,4 +1,5 @@
-// The port to durable state: configured objects, one row per task, transitions, learned memory.
+// The port to durable state: configured objects, one row per task, transitions, learned memory,
+// messages of devices.
 //
 // Who uses it: the runtime opens it at the start, loads everything, and from then on only submits
 // batches; nothing is read while polling. People's questions (timeline, versions of the settings)
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "store/observation.hpp"
 #include "store/store_types.hpp"
 
 namespace pollux::store {
@@ -31,6 +33,8 @@ namespace pollux::store {
 using AnswerSink = std::function<void(engine::StoreAnswer answer, const base::Error* why)>;
 using ObjectDone = std::move_only_function<void(base::Result<ObjectCommit>)>;
 using MemoryDone = std::move_only_function<void(base::Status)>;
+// The id of the first row; those of the others follow it. 0 for a batch without rows.
+using ObservationDone = std::move_only_function<void(base::Result<std::uint64_t>)>;
 
 class Store {
   public:
@@ -54,6 +58,9 @@ class Store {
     // As above; `done` may be empty: what is lost here is learned again.
     virtual base::Status submit(MemoryBatch batch, MemoryDone done) = 0;
 
+    // As above; `done` may be empty.
+    virtual base::Status submit(ObservationBatch batch, ObservationDone done) = 0;
+
     // Returns when everything submitted before was answered, committed or not. From any thread but
     // the store's.
     virtual void flush() = 0;
@@ -66,6 +73,9 @@ class Store {
     // At most kMostChangesPerQuery changes, committed ones only. From any thread, also while
     // commits run; blocks for one indexed read.
     virtual base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) = 0;
+
+    // At most kMostObservationsPerQuery rows, committed ones only. Threads as changes().
+    virtual base::Result<std::vector<Observation>> observations(const ObservationQuery& query) = 0;
 
     // Versions of the settings below `before`, newest first, at most `limit` (bounded by 1000).
     // Threads as changes().

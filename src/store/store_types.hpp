@@ -103,16 +103,17 @@ inline constexpr std::array<std::uint32_t, 11> kCommitBucketsMs = {1,   2,   5, 
                                                                    100, 250, 1000, 5000, 30000};
 
 struct StoreStats {
-    std::uint64_t commits = 0;         // of all kinds
-    std::uint64_t object_commits = 0;  // of these, batches of configured objects
-    std::uint64_t memory_commits = 0;  // and of learned memory
-    std::uint64_t rows = 0;            // written or removed, of all kinds
-    std::uint64_t changes = 0;         // transitions written
-    std::uint64_t reads = 0;           // queries of changes() and settings_versions()
-    std::uint64_t failures = 0;        // batches that were answered with a failure, conflicts too
-    std::uint64_t conflicts = 0;       // of these, because somebody else was first
-    bool failing = false;              // the last batch failed for another reason than a conflict
-    std::string last_error;            // empty: none since the start
+    std::uint64_t commits = 0;              // of all kinds
+    std::uint64_t object_commits = 0;       // of these, batches of configured objects
+    std::uint64_t memory_commits = 0;       // and of learned memory
+    std::uint64_t observation_commits = 0;  // and of messages of devices
+    std::uint64_t rows = 0;                 // written or removed, of all kinds
+    std::uint64_t changes = 0;              // transitions written
+    std::uint64_t reads = 0;                // queries of changes() and the like
+    std::uint64_t failures = 0;   // batches that were answered with a failure, conflicts too
+    std::uint64_t conflicts = 0;  // of these, because somebody else was first
+    bool failing = false;         // the last batch failed for another reason than a conflict
+    std::string last_error;       // empty: none since the start
     std::string last_error_code;
     std::size_t queue_depth = 0;
     std::array<std::uint64_t, kCommitBucketsMs.size() + 1> latency_counts{};  // not cumulative

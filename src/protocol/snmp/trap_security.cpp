@@ -77,7 +77,7 @@ OwnState TrapSecurity::own_state(base::BootTime now) const {
 TrapSecurity::Taken TrapSecurity::take(Bytes datagram, base::BootTime now,
                                        std::span<std::uint8_t> buffer) {
     const Parsed<V3View> message = parse_v3(datagram);
-    if (!message) return {.verdict = TrapVerdict::kMalformed, .trap = {}, .user = {}, .answer = {}};
+    if (!message) return {};
     return take_message(*message, now, buffer);
 }
 
@@ -86,7 +86,8 @@ TrapSecurity::Taken TrapSecurity::take_message(const V3View& message, base::Boot
     const bool ours = text_of(message.engine_id) == own_.id;
     const OwnState own = own_state(now);
     const auto refuse = [&](TrapVerdict verdict, const TrapUser* user = nullptr) {
-        Taken taken{.verdict = verdict, .trap = {}, .user = {}, .answer = {}};
+        Taken taken;
+        taken.verdict = verdict;
         const std::uint64_t count = ++counts_[static_cast<std::size_t>(verdict)];
         const ReportKind kind = report_of(verdict);
         if (message.reportable && kind != ReportKind::kOther) {
@@ -121,6 +122,7 @@ TrapSecurity::Taken TrapSecurity::take_message(const V3View& message, base::Boot
     Taken taken{.verdict = TrapVerdict::kAccepted,
                 .trap = std::move(received->trap),
                 .user = checked.user->credentials->username,
+                .request_id = received->request_id,
                 .answer = {}};
     if (taken.trap.inform) {
         taken.answer = answer(message, *scope, *checked.user, *received, now, buffer);

@@ -65,9 +65,10 @@ class TrapSecurity {
   public:
     struct Taken {
         TrapVerdict verdict = TrapVerdict::kMalformed;
-        model::TrapMessage trap;  // kAccepted
-        std::string user;         // kAccepted: who sent it
-        Bytes answer;             // to be sent back to the sender; inside the buffer. Empty: none
+        model::TrapMessage trap;      // kAccepted
+        std::string user;             // kAccepted: who sent it
+        std::int32_t request_id = 0;  // kAccepted: a repeated inform has the same
+        Bytes answer;  // to be sent back to the sender; inside the buffer. Empty: none
     };
 
     // `key` and `salt_start` are random.

@@ -1,8 +1,8 @@
 // One UDP socket of one address family, with the system calls in batches. Nothing here knows SNMP.
 //
-// Used by the transport on the thread of its loop. Never blocks. Answers of ICMP (a closed port, no
-// route) are read from the socket's error queue, with the destination and the beginning of the
-// datagram that they are about.
+// Used by the transport and by listeners, on the thread of their loop. Never blocks. Answers of
+// ICMP (a closed port, no route) are read from the socket's error queue, with the destination and
+// the beginning of the datagram that they are about.
 #pragma once
 
 #include <sys/socket.h>
@@ -26,11 +26,15 @@ inline constexpr std::size_t kRequestBytes = 2048;  // the largest datagram that
 // Room for one recvmmsg(): lent to whichever socket has something to read.
 class ReceiveBatch {
   public:
-    ReceiveBatch();
+    // With the address each datagram was sent to, for sockets that listen.
+    enum class Destinations : std::uint8_t { kUnknown, kKnown };
+    explicit ReceiveBatch(Destinations destinations = Destinations::kUnknown);
 
     std::size_t count = 0;  // datagrams of the last receive()
     Bytes datagram(std::size_t i) const { return {buffer(i), headers_[i].msg_len}; }
     const sockaddr_storage& from(std::size_t i) const { return from_[i]; }
+    // Where it came in, without a port; AF_UNSPEC if that was not said.
+    Endpoint destination(std::size_t i) const;
 
   private:
     friend class UdpSocket;
@@ -43,6 +47,8 @@ class ReceiveBatch {
     std::array<sockaddr_storage, kBatchDatagrams> from_{};
     std::array<iovec, kBatchDatagrams> parts_{};
     std::array<mmsghdr, kBatchDatagrams> headers_{};
+    static constexpr std::size_t kControlBytes = 128;
+    std::unique_ptr<std::uint8_t[]> control_;  // null: destinations are not known
 };
 
 // Room for one sendmmsg().
@@ -81,6 +87,10 @@ class UdpSocket {
     // A port chosen by the kernel. Buffers of `buffer_bytes` where that is allowed, else as large
     // as it is.
     static base::Result<UdpSocket> open(sa_family_t family, std::size_t buffer_bytes);
+    // Hears on one address; port 0: one chosen by the kernel. snmp.listen says what is in the way.
+    static base::Result<UdpSocket> listen(const Endpoint& at, std::size_t buffer_bytes);
+    // A socket that somebody else has bound; it is closed here.
+    static base::Result<UdpSocket> adopt(int fd, std::size_t buffer_bytes);
     UdpSocket() = default;  // closed
     ~UdpSocket();
     UdpSocket(UdpSocket&& other) noexcept;
@@ -93,6 +103,10 @@ class UdpSocket {
     // first one did not.
     int send(SendBatch& batch, std::size_t first);
 
+    // Answers one datagram from the address it was sent to. 0, or minus the error number.
+    int answer(const Endpoint& from, const Endpoint& to, Bytes bytes);
+    Endpoint local() const;
+
     // Fills `batch`; false: nothing to read now.
     bool receive(ReceiveBatch& batch);
 
@@ -101,6 +115,7 @@ class UdpSocket {
 
   private:
     explicit UdpSocket(int fd) : fd_(fd) {}
+    base::Status hear(std::size_t buffer_bytes);
     int fd_ = -1;
 };
 

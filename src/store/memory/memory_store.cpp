@@ -83,6 +83,19 @@ class MemoryBackend final : public Backend {
         return {};
     }
 
+    base::Result<std::uint64_t> commit(const ObservationBatch& batch) override {
+        const std::scoped_lock lock(disk_->mutex);
+        auto& content = disk_->content;
+        const std::uint64_t first = batch.rows.empty() ? 0 : content.next_observation;
+        for (Observation row : batch.rows) {
+            row.id = content.next_observation++;
+            content.observations.emplace(row.id, std::move(row));
+        }
+        for (const auto& row : batch.memory) content.memory[row.key] = row.bytes;
+        trim_observations(batch.keep);
+        return first;
+    }
+
     base::Status close() override {
         const std::scoped_lock lock(disk_->mutex);
         disk_->content.clean_stop = true;
@@ -130,6 +143,24 @@ class MemoryBackend final : public Backend {
         return found;
     }
 
+    base::Result<std::vector<Observation>> observations(const ObservationQuery& query) override {
+        const std::size_t limit = std::min(query.limit, kMostObservationsPerQuery);
+        std::vector<Observation> found;
+        const auto take = [&](const Observation& row) {
+            const bool fits = row.id > query.after && row.id < query.before;
+            if (!fits || found.size() >= limit) return;
+            if (!query.key || *query.key == row.key) found.push_back(row);
+        };
+        const std::scoped_lock lock(disk_->mutex);
+        const auto& all = disk_->content.observations;
+        if (query.newest_first) {
+            for (auto it = all.rbegin(); it != all.rend(); ++it) take(it->second);
+        } else {
+            for (const auto& [id, row] : all) take(row);
+        }
+        return found;
+    }
+
     base::Result<std::vector<SettingsVersion>> settings_versions(std::uint64_t before,
                                                                  std::size_t limit) override {
         const std::scoped_lock lock(disk_->mutex);
@@ -157,6 +188,21 @@ class MemoryBackend final : public Backend {
         }
         if (found != objects.end()) objects.erase(found);
         return {};
+    }
+
+    void trim_observations(const ObservationLimits& keep) {
+        auto& all = disk_->content.observations;
+        std::map<std::string, std::uint64_t, std::less<>> per_key;
+        for (const auto& [id, row] : all) ++per_key[row.key];
+        std::erase_if(all, [&](const auto& entry) {
+            std::uint64_t& of_key = per_key[entry.second.key];
+            if (entry.second.received >= keep.not_before && of_key <= keep.most_per_key) {
+                return false;
+            }
+            --of_key;
+            return true;
+        });
+        while (all.size() > keep.most) all.erase(all.begin());
     }
 
     void keep_settings(const ObjectBatch& batch) {

@@ -23,6 +23,8 @@ struct MemoryDisk {
         std::map<std::string, model::TaskRecord> tasks;
         std::map<std::uint64_t, StoredChange> changes;
         std::map<std::string, std::string> memory;
+        std::map<std::uint64_t, Observation> observations;
+        std::uint64_t next_observation = 1;
     };
     mutable std::mutex mutex;  // guards content
     Content content;

@@ -112,6 +112,15 @@ class Transaction {
     Database* database_;
 };
 
+// Runs `write` in a transaction of its own.
+template <class Write>
+base::Status in_transaction(Database& database, Write write) {
+    auto transaction = Transaction::begin(database);
+    if (!transaction) return std::unexpected(std::move(transaction.error()));
+    if (base::Status status = write(); !status) return status;
+    return transaction->commit();
+}
+
 // Bytes of the database with its write-ahead log, 0 if there is none.
 std::uint64_t bytes_on_disk(const std::string& database_path);
 

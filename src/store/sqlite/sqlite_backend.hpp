@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,9 +24,11 @@ class SqliteBackend final : public Backend {
     base::Status commit(const engine::WriteBatch& batch) override;
     base::Result<ObjectCommit> commit(const ObjectBatch& batch) override;
     base::Status commit(const MemoryBatch& batch) override;
+    base::Result<std::uint64_t> commit(const ObservationBatch& batch) override;
     base::Status close() override;
     base::Result<LoadedState> load(const LoadVisitor& visitor) override;
     base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) override;
+    base::Result<std::vector<Observation>> observations(const ObservationQuery& query) override;
     base::Result<std::vector<SettingsVersion>> settings_versions(std::uint64_t before,
                                                                  std::size_t limit) override;
     std::uint64_t bytes_on_disk() const override { return store::bytes_on_disk(path_); }
@@ -40,6 +43,7 @@ class SqliteBackend final : public Backend {
     base::Status open_connections();
     base::Status check_after_crash();
     base::Status begin_epoch();
+    base::Status count_observations();
 
     base::Status remove_tasks(const std::vector<std::string>& keys);
     base::Status write_tasks(const std::vector<model::TaskRecord>& rows);
@@ -48,6 +52,10 @@ class SqliteBackend final : public Backend {
     base::Status trim_changes();
     base::Status take_object(model::ObjectKind kind, const std::string& id, std::uint64_t expected);
     base::Status write_object(const ObjectWrite& write, const std::string& note);
+
+    base::Status write_memory(const std::vector<MemoryRow>& rows);
+    base::Status write_observations(const ObservationBatch& batch);
+    base::Status trim_observations(const ObservationBatch& batch);
 
     // Parts of load().
     base::Status load_objects(const LoadVisitor& visitor);
@@ -62,6 +70,13 @@ class SqliteBackend final : public Backend {
     std::unique_ptr<Database> reader_;
     LoadedState state_;
     std::uint64_t changes_stored_ = 0;
+    struct ObservationCounts {
+        std::uint64_t next_id = 1;
+        std::uint64_t all = 0;
+        std::map<std::string, std::uint64_t, std::less<>> by_key;
+        bool doubtful = false;  // a commit failed half-way: count again
+    };
+    ObservationCounts observed_;
 };
 
 }  // namespace pollux::store

@@ -12,15 +12,6 @@ namespace {
 
 constexpr std::uint64_t kTrimPerCommit = 2000;
 
-// Runs `write` in a transaction of its own.
-template <class Write>
-base::Status in_transaction(Database& database, Write write) {
-    auto transaction = Transaction::begin(database);
-    if (!transaction) return std::unexpected(std::move(transaction.error()));
-    if (base::Status status = write(); !status) return status;
-    return transaction->commit();
-}
-
 base::Status remove_keys(Database& database, std::string_view sql,
                          const std::vector<std::string>& keys) {
     if (keys.empty()) return {};
@@ -212,18 +203,22 @@ base::Status SqliteBackend::commit(const MemoryBatch& batch) {
     if (batch.removed.empty() && batch.rows.empty()) return {};
     return in_transaction(*writer_, [&]() -> base::Status {
         auto removed = remove_keys(*writer_, kRemoveMemory, batch.removed);
-        if (!removed || batch.rows.empty()) return removed;
-        auto statement =
-            writer_->prepare("INSERT OR REPLACE INTO target_memory VALUES (?1, ?2, ?3)");
-        if (!statement) return std::unexpected(std::move(statement.error()));
-        for (const auto& row : batch.rows) {
-            statement->bind(1, std::string_view(row.key));
-            statement->bind(2, partition_of_key(row.key));
-            statement->bind_blob(3, row.bytes);
-            if (auto status = statement->run(); !status) return status;
-        }
-        return {};
+        if (!removed) return removed;
+        return write_memory(batch.rows);
     });
+}
+
+base::Status SqliteBackend::write_memory(const std::vector<MemoryRow>& rows) {
+    if (rows.empty()) return {};
+    auto statement = writer_->prepare("INSERT OR REPLACE INTO target_memory VALUES (?1, ?2, ?3)");
+    if (!statement) return std::unexpected(std::move(statement.error()));
+    for (const auto& row : rows) {
+        statement->bind(1, std::string_view(row.key));
+        statement->bind(2, partition_of_key(row.key));
+        statement->bind_blob(3, row.bytes);
+        if (auto status = statement->run(); !status) return status;
+    }
+    return {};
 }
 
 }  // namespace pollux::store

@@ -36,6 +36,9 @@ base::Result<std::unique_ptr<SqliteBackend>> SqliteBackend::open(
     if (auto status = backend->begin_epoch(); !status) {
         return std::unexpected(std::move(status.error()));
     }
+    if (auto status = backend->count_observations(); !status) {
+        return std::unexpected(std::move(status.error()));
+    }
     return backend;
 }
 

@@ -9,7 +9,7 @@ namespace {
 // Times are microseconds since 1970 in UTC; 0 is never. Kinds and states are the numbers of the
 // enumerations in model/ and schedule/, which are never reused. A body is text where it is JSON, so
 // that people can query it, and a blob where it is sealed.
-constexpr std::array<Migration, 3> kMigrations = {{
+constexpr std::array<Migration, 4> kMigrations = {{
     {"objects, state of tasks, transitions",
      R"(
 CREATE TABLE meta (
@@ -90,6 +90,26 @@ CREATE TABLE target_memory (
 ) STRICT;
 )",
      "DROP TABLE target_memory;"},
+    {"messages of devices",
+     R"(
+CREATE TABLE observation (
+    id        INTEGER PRIMARY KEY,
+    target_id TEXT NOT NULL,
+    key       TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    received  INTEGER NOT NULL,
+    source    TEXT NOT NULL,
+    kind      INTEGER NOT NULL,
+    signals   TEXT NOT NULL,
+    text      TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX observation_by_key ON observation (key, id);
+)",
+     R"(
+DROP TABLE observation;
+DELETE FROM meta WHERE name = 'next_observation';
+)"},
 }};
 
 constexpr std::int32_t kApplicationId = 0x506C7853;  // "PlxS"

@@ -1,0 +1,28 @@
+// Messages of devices as they are stored and shown: bounded text, and signals as JSON.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "document/node.hpp"
+#include "model/inbound.hpp"
+#include "model/signal.hpp"
+
+namespace pollux::runtime {
+
+inline constexpr std::size_t kMostTextBytes = 4096;
+
+// Cut with … after `most` bytes, between two characters.
+std::string shortened(std::string text, std::size_t most);
+
+// A trap with one line per variable, as Net-SNMP prints them with numbers for names; the body of a
+// webhook; what a push says. Valid UTF-8, cut with … after kMostTextBytes.
+std::string text_of(const model::InboundMessage& message);
+
+// "1.3.6.1.2.1.2.2.1.1.3 = INTEGER: 3"
+std::string text_of(const model::Oid& name, const model::SnmpValue& value);
+
+document::Node signals_node(const std::vector<model::Signal>& signals);
+
+}  // namespace pollux::runtime

@@ -1,0 +1,59 @@
+// What becomes of a datagram: measured, read, checked, matched to a target, handed to the intake;
+// an inform is answered when it is stored. Lives on the loop of its listener.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net/event_loop.hpp"
+#include "protocol/snmp/trap_security.hpp"
+#include "runtime/inbound/inform_memory.hpp"
+#include "runtime/inbound/intake.hpp"
+#include "runtime/inbound/source_limiter.hpp"
+#include "runtime/inbound/trap_listener.hpp"
+#include "runtime/inbound/trap_router.hpp"
+#include "runtime/inbound/unknown_senders.hpp"
+
+namespace pollux::runtime {
+
+class TrapDesk {
+  public:
+    // Everything outlives it. `key` is random.
+    TrapDesk(net::EventLoop& loop, TrapListener& listener, Intake& intake, SourceLimiter& limiter,
+             InboundCounts& counts, protocol::snmp::OwnEngine engine, base::SipKey key);
+
+    // Targets, and the users of v3 among their credentials.
+    void set_image(const InboundImage& image);
+    TrapRouter& router() { return router_; }
+    const UnknownSenders& unknown() const { return unknown_; }
+
+    void on_datagram(const Datagram& datagram);
+
+  private:
+    struct Read {
+        model::TrapMessage trap;
+        std::string user;
+        std::string community;  // a secret
+        std::int32_t request_id = 0;
+        std::vector<std::uint8_t> answer;  // to an inform
+    };
+    bool read_community(const Datagram& datagram, Read& read);
+    bool read_v3(const Datagram& datagram, Read& read);
+    void hand_on(const Datagram& datagram, Read read);
+    void miss(const Datagram& datagram, const Read& read, TrapMiss why);
+    std::move_only_function<void(Delivery, std::uint64_t)> answer_for(const Datagram& datagram,
+                                                                      Read& read);
+
+    net::EventLoop& loop_;
+    TrapListener& listener_;
+    Intake& intake_;
+    SourceLimiter& limiter_;
+    InboundCounts& counts_;
+    protocol::snmp::TrapSecurity security_;
+    TrapRouter router_;
+    UnknownSenders unknown_;
+    InformMemory informs_;
+    std::vector<std::uint8_t> buffer_;  // for answers
+};
+
+}  // namespace pollux::runtime

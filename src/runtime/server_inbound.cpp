@@ -1,0 +1,144 @@
+// The server's side of what is heard and not asked: starts the desk, and answers about it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "runtime/random_bits.hpp"
+#include "runtime/server.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+constexpr std::string_view kKeyName = "inbound-key";
+
+std::optional<base::SipKey> parse_key(const std::string& text) {
+    base::SipKey key{};
+    if (text.size() != 32) return std::nullopt;
+    const char* begin = text.data();
+    const auto first = std::from_chars(begin, begin + 16, key.k0, 16);
+    const auto second = std::from_chars(begin + 16, begin + 32, key.k1, 16);
+    const bool whole = first.ptr == begin + 16 && second.ptr == begin + 32;
+    return whole ? std::optional(key) : std::nullopt;
+}
+
+base::SipKey random_key() {
+    const auto [high, low] = random_bits();
+    return {high, low};
+}
+
+// RFC 3411: bytes of our own choice, behind a number of no enterprise.
+std::string engine_id(base::SipKey key) {
+    std::string id("\x80\x00\x00\x00\x05", 5);
+    const std::uint64_t own = base::siphash24(key, "snmp-engine");
+    for (int shift = 56; shift >= 0; shift -= 8) id += static_cast<char>(own >> shift);
+    return id;
+}
+
+}  // namespace
+
+// Made at the first need, kept sealed: addresses that were given away must stay good.
+base::Result<base::SipKey> Server::inbound_key() {
+    if (inbound_key_) return *inbound_key_;
+    if (!secrets_) return *(inbound_key_ = random_key());
+    const auto names = secrets_->names();
+    if (!names) return std::unexpected(names.error());
+    if (std::ranges::find(*names, kKeyName) != names->end()) {
+        const auto secret = secrets_->get(kKeyName);
+        if (!secret) return std::unexpected(secret.error());
+        const auto key = parse_key(secret->reveal());
+        if (!key) {
+            return base::config_error("inbound.key",
+                                      fmt::format("the secret {} is not one that pollux made: "
+                                                  "remove it, and give senders their new addresses",
+                                                  kKeyName));
+        }
+        return *(inbound_key_ = *key);
+    }
+    const base::SipKey key = random_key();
+    const base::Secret text(fmt::format("{:016x}{:016x}", key.k0, key.k1));
+    if (auto status = secrets_->set(kKeyName, text); !status) {
+        return std::unexpected(status.error());
+    }
+    return *(inbound_key_ = key);
+}
+
+base::Status Server::start_desk(std::vector<std::pair<std::string, std::string>> memories) {
+    auto limits = inbound_limits(settings_);
+    if (!limits) return std::unexpected(limits.error());
+    InboundOptions options;
+    options.trap_listen = settings_.trap_listen.items;
+    options.http_listen = settings_.inbound_listen.items;
+    options.body_bytes = static_cast<std::size_t>(settings_.inbound_body_kilobytes) << 10U;
+    options.limits = std::move(*limits);
+    options.random = random_key();
+    const auto variable = [&](const char* name) {
+        const auto found = options_.environment.find(name);
+        return found == options_.environment.end() ? std::string() : found->second;
+    };
+    options.passed_sockets = passed_sockets(variable("LISTEN_PID"), variable("LISTEN_FDS"));
+    options.engine.boots = loaded_.epoch;
+    options.engine.started = net::boot_now();
+    options.engine.id = engine_id(options.random);
+    if (hears_traps_) {
+        const auto key = inbound_key();
+        if (!key) return std::unexpected(key.error());
+        options.engine.id = engine_id(*key);
+    }
+    InboundWiring wiring;
+    wiring.confirm = [this](std::vector<std::string> tasks, model::ProtocolKind by) {
+        core_->poke(std::move(tasks), by == model::ProtocolKind::kTrap
+                                          ? schedule::PokeReason::kTrap
+                                          : schedule::PokeReason::kWebhook);
+    };
+    auto desk = InboundDesk::start(*store_, log_, std::move(options), std::move(wiring),
+                                   std::move(memories), image_.inbound);
+    if (!desk) return std::unexpected(desk.error());
+    desk_ = std::move(*desk);
+    for (const auto& [what, addresses] : {std::pair("traps", desk_->trap_addresses()),
+                                          std::pair("http", desk_->http_addresses())}) {
+        for (const std::string& address : addresses) {
+            log_.info("listening", {{"key", address}, {"for", what}});
+        }
+    }
+    return {};
+}
+
+bool Server::explain_inbound(const std::string& key,
+                             std::move_only_function<void(std::string)> done) {
+    if (!desk_ || !image_.inbound->find(key)) return false;
+    desk_->explain(key, [this, done = std::move(done)](std::string text) mutable {
+        loop_.post(
+            [text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
+    });
+    return true;
+}
+
+void Server::inbound_page(std::move_only_function<void(std::string)> done) {
+    desk_->page([this, done = std::move(done)](std::string text) mutable {
+        loop_.post(
+            [text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
+    });
+}
+
+base::Result<base::Secret> Server::inbound_url(const std::string& key) const {
+    const InboundTargetPtr target = image_.inbound->find(key);
+    if (!target || target->kind == model::ProtocolKind::kTrap) {
+        return base::config_error(
+            "inbound.no_url",
+            fmt::format("{} is no target of a webhook or push addon: `pollux inbound` lists them",
+                        key));
+    }
+    if (!target->problem.empty()) {
+        return base::config_error("inbound.deaf", fmt::format("{}: {}", key, target->problem));
+    }
+    std::string base = settings_.inbound_url.text;
+    if (base.empty() && desk_ && !desk_->http_addresses().empty()) {
+        base = "http://" + desk_->http_addresses().front();
+    }
+    const bool push = target->kind == model::ProtocolKind::kPush;
+    return base::Secret(
+        fmt::format("{}/{}/{}", base, push ? "push" : "hooks", target->token.reveal()));
+}
+
+}  // namespace pollux::runtime

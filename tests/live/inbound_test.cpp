@@ -1,0 +1,276 @@
+// What devices send by themselves, to the real binary: curl, snmptrap and snmpinform as senders.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "lab/fleet_server.hpp"
+#include "tests/live/fleet_text.hpp"
+#include "tests/live/pollux_server.hpp"
+
+namespace pollux::live {
+namespace {
+
+using net::test::free_port;
+using net::test::Process;
+using net::test::TempDir;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kPushAddon = R"(schema: pollux/1
+name: alive
+version: 1.0.0
+title: Alive
+protocol: push
+push: {interval: 1h, grace: 1m}
+signals:
+  - {type: silent, clear_when: up == 1, severity: major, title: "{device} is silent", message: "{message}"}
+)";
+
+constexpr const char* kHookAddon = R"(schema: pollux/1
+name: hook
+version: 1.0.0
+title: Hook
+protocol: webhook
+webhook:
+  fields: {state: $.state}
+signals:
+  - {type: alarm, when: state == 'bad', severity: critical, title: "it is {state}"}
+)";
+
+constexpr const char* kTrapAddon = R"(schema: pollux/1
+name: traps
+version: 1.0.0
+title: Traps
+protocol: trap
+trap: {enterprise: "*"}
+signals:
+  - {type: link_down, trap: 1.3.6.1.6.3.1.1.5.3, clear_trap: 1.3.6.1.6.3.1.1.5.4, severity: major, title: link down}
+)";
+
+class Inbound : public testing::Test {
+  protected:
+    Inbound() {
+        for (const auto& [name, text] :
+             {std::pair("alive", kPushAddon), std::pair("hook", kHookAddon),
+              std::pair("traps", kTrapAddon)}) {
+            folder_.write(fmt::format("addons/{}/manifest.yaml", name), text);
+        }
+    }
+    void start(const std::string& fleet, Environment more = {}) {
+        Environment environment = {
+            {"POLLUX_TRAP_LISTEN", fmt::format("127.0.0.1:{},[::1]:{}", trap_port_, trap_port_)},
+            {"POLLUX_INBOUND_LISTEN", fmt::format("127.0.0.1:{}", http_port_)}};
+        environment.insert(environment.end(), more.begin(), more.end());
+        server_ = std::make_unique<PolluxServer>(folder_, folder_.write("fleet.yaml", fleet),
+                                                 environment);
+        server_->use_addons(folder_.file("addons"));
+        server_->start();
+    }
+    CommandResult run(std::vector<std::string> command) {
+        Process process(std::move(command), folder_);
+        EXPECT_TRUE(process.wait_for_end()) << process.output();
+        return {process.exit_code(), process.output()};
+    }
+    std::string url(const std::string& kind, const std::string& key) {
+        const CommandResult printed = server_->command({kind, "url", key});
+        EXPECT_EQ(printed.code, 0) << printed.output;
+        return printed.output.substr(0, printed.output.find('\n'));
+    }
+    std::string curl(const std::string& to, std::vector<std::string> arguments = {}) {
+        std::vector<std::string> command = {"curl", "-s", "-S",           "--max-time",
+                                            "60",   "-w", " %{http_code}"};
+        command.insert(command.end(), arguments.begin(), arguments.end());
+        command.push_back(to);
+        return run(command).output;
+    }
+    std::string field(const std::string& key, const std::string& name) {
+        const document::Node page = server_->explain(key);
+        const document::Node* found = page.find(name);
+        return found == nullptr || found->is_null() ? "" : found->scalar();
+    }
+
+    TempDir folder_;
+    std::uint16_t trap_port_ = free_port();
+    std::uint16_t http_port_ = free_port();
+    std::unique_ptr<PolluxServer> server_;
+};
+
+constexpr const char* kDoor = R"(
+devices:
+  door: {address: 127.0.0.1, addons: [alive, hook, traps]}
+)";
+
+TEST_F(Inbound, WhatWasAnsweredSurvivesAKill) {
+    ASSERT_NO_FATAL_FAILURE(start(kDoor));
+    const std::string push = url("push", "alive::door");
+    const std::string hook = url("hook", "hook::door");
+    EXPECT_THAT(push, HasSubstr(fmt::format("http://127.0.0.1:{}/push/", http_port_)));
+    EXPECT_EQ(field("alive::door", "state"), "unknown");
+    for (int life = 0; life < 3; ++life) {
+        EXPECT_THAT(curl(hook, {"-d", fmt::format(R"x({{"state": "bad", "life": {}}})x", life)}),
+                    EndsWith(" 200"));
+        EXPECT_THAT(curl(fmt::format("{}?msg=life-{}", push, life)), EndsWith(" 200"));
+        server_->kill();
+        ASSERT_NO_FATAL_FAILURE(server_->start());
+        EXPECT_EQ(url("push", "alive::door"), push) << "an address that was given away stays good";
+        EXPECT_EQ(field("alive::door", "state"), "up") << "nothing can have been missed";
+        EXPECT_EQ(field("alive::door", "message"), fmt::format("life-{}", life));
+        const CommandResult events =
+            server_->command({"events", "--target", "hook::door", "-o", "json"});
+        EXPECT_EQ(events.code, 0) << events.output;
+        EXPECT_THAT(events.output, HasSubstr(fmt::format("\\\"life\\\": {}", life)));
+    }
+    const CommandResult text = server_->command({"events"});
+    EXPECT_THAT(text.output, HasSubstr("alarm critical: it is bad"));
+    EXPECT_THAT(text.output, HasSubstr("alive::door from 127.0.0.1"));
+    const CommandResult explained = server_->command({"explain", "alive::door"});
+    EXPECT_EQ(explained.code, 0);
+    EXPECT_THAT(explained.output, HasSubstr("up: the last heartbeat came"));
+    EXPECT_THAT(server_->command({"explain", "hook::door"}).output, HasSubstr("raised     alarm"));
+}
+
+TEST_F(Inbound, TokensAreNowhereButInTheirAddress) {
+    ASSERT_NO_FATAL_FAILURE(
+        start(std::string(kDoor) + R"(
+targets:
+  "hook::door": {credentials: planted}
+credentials:
+  planted: {token: "${PLANTED_TOKEN}"}
+)",
+              {{"PLANTED_TOKEN", "planted-token-31415926"}, {"POLLUX_LOG_LEVEL", "debug"}}));
+    const std::string push = url("push", "alive::door");
+    const std::string token = push.substr(push.rfind('/') + 1);
+    EXPECT_EQ(url("hook", "hook::door"),
+              fmt::format("http://127.0.0.1:{}/hooks/planted-token-31415926", http_port_));
+    EXPECT_THAT(curl(push), EndsWith(" 200"));
+    EXPECT_THAT(curl(url("hook", "hook::door") + "/x?y=z", {"-d", "{}"}), EndsWith(" 200"));
+    EXPECT_THAT(curl(url("hook", "hook::door"), {"-d", "no json"}), EndsWith(" 400"));
+    EXPECT_THAT(curl(push + "wrong"), EndsWith(" 404"));
+    const CommandResult wrong = server_->command({"push", "url", "traps::door"});
+    EXPECT_EQ(wrong.code, 1);
+    for (const std::string& text :
+         {server_->log(), server_->metrics().text(), server_->command({"export"}).output,
+          server_->command({"events", "-o", "json"}).output,
+          server_->command({"inbound", "-o", "json"}).output,
+          server_->command({"explain", "alive::door", "--json"}).output,
+          server_->command({"settings", "show"}).output}) {
+        EXPECT_FALSE(text.empty());
+        EXPECT_EQ(text.find(token), std::string::npos) << text;
+        EXPECT_EQ(text.find("planted-token"), std::string::npos) << text;
+    }
+    server_->stop();
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(server_->data())) {
+        if (!entry.is_regular_file()) continue;
+        std::ifstream in(entry.path(), std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(in),
+                                std::istreambuf_iterator<char>()};
+        EXPECT_EQ(bytes.find(token), std::string::npos) << entry.path();
+        EXPECT_EQ(bytes.find("planted-token"), std::string::npos) << entry.path();
+    }
+}
+
+TEST_F(Inbound, AFloodOfWebhooksIsStoredAndPollingGoesOn) {
+    const auto fleet = lab::FleetServer::start({.snmp = 0, .http = 20}).value();
+    std::string text = addon_settings("interval: 2s") + std::string(kDoor);
+    for (std::size_t i = 0; i < 20; ++i) text += json_device(*fleet, i);
+    ASSERT_NO_FATAL_FAILURE(
+        start(text, {{"POLLUX_INBOUND_SOURCE_RATE", "100000"}, {"POLLUX_INBOUND_RATE", "100000"}}));
+    ASSERT_TRUE(server_->everyone_answers()) << server_->log();
+    const double before = server_->metrics().sum("pulse_monitor_poll_total");
+    const std::string hook = url("hook", "hook::door");
+    const CommandResult flood =
+        run({"curl", "-s", "-Z", "--parallel-max", "50", "-o", "/dev/null", "-w", "%{http_code}\n",
+             "-d", R"x({"state": "bad"})x", hook + "/[1-5000]"});
+    EXPECT_EQ(flood.code, 0) << flood.output.substr(0, 2000);
+    std::size_t good = 0;
+    for (std::size_t at = flood.output.find("200\n"); at != std::string::npos;
+         at = flood.output.find("200\n", at + 4)) {
+        ++good;
+    }
+    EXPECT_EQ(good, 5000u);
+    const MetricsPage page = server_->metrics();
+    EXPECT_EQ(
+        page.value("pollux_inbound_messages_total", {{"kind", "webhook"}, {"result", "stored"}}),
+        5000);
+    EXPECT_GT(page.sum("pulse_monitor_poll_total"), before) << "polling went on meanwhile";
+    EXPECT_EQ(page.sum("pulse_monitor_poll_total", {{"result", "error"}}), 0);
+    const CommandResult events = server_->command({"events", "--limit", "1", "-o", "json"});
+    EXPECT_THAT(events.output, HasSubstr("\"id\":5000"));
+}
+
+TEST_F(Inbound, ATrapLetsItsDeviceBePolledAtOnce) {
+    const auto fleet = lab::FleetServer::start({.snmp = 0, .http = 1}).value();
+    const lab::Device& device = fleet->fleet().http()[0];
+    ASSERT_NO_FATAL_FAILURE(start(
+        fmt::format("devices:\n  lamp:\n    addresses: [{}, 127.0.0.1, \"::1\"]\n    port: {}\n"
+                    "    addons: [{{name: http-json, interval: 1h, params: {{path: "
+                    "/as/json/status}}}}, {{name: "
+                    "traps, confirm: true}}]\n",
+                    lab::address_text(device.address()), fleet->ports().http)));
+    ASSERT_TRUE(server_->everyone_answers()) << server_->log();
+    const auto polls = [&] { return server_->metrics().sum("pulse_monitor_poll_total"); };
+    const double before = polls();
+    EXPECT_THAT(server_->command({"explain", "traps::lamp"}).output, HasSubstr("waits for traps"));
+    const CommandResult sent =
+        run({"snmpinform", "-m", "", "-v2c", "-c", "public", "-t", "30",
+             fmt::format("udp6:[::1]:{}", trap_port_), "", "1.3.6.1.6.3.1.1.5.3"});
+    EXPECT_EQ(sent.code, 0) << sent.output;
+    EXPECT_TRUE(eventually([&] { return polls() > before; })) << server_->log();
+    EXPECT_EQ(server_->metrics().sum("pollux_inbound_confirms_total", {{"result", "asked"}}), 1);
+    EXPECT_TRUE(eventually(
+        [&] { return !lines_with(server_->lines(), "signal raised", "traps::lamp").empty(); }));
+}
+
+TEST_F(Inbound, UsersOfVersion3ComeFromTheFleet) {
+    ASSERT_NO_FATAL_FAILURE(start(R"(
+devices:
+  door: {address: 127.0.0.1, addons: [{name: traps, credentials: trapper}]}
+credentials:
+  trapper:
+    username: trapper
+    snmp_auth: sha256
+    snmp_auth_password: "${AUTH}"
+    snmp_privacy: aes256
+    snmp_privacy_password: "${PRIVACY}"
+)",
+                                  {{"AUTH", "auth-pass-word"}, {"PRIVACY", "priv-pass-word"}}));
+    const std::vector<std::string> to = {fmt::format("udp:127.0.0.1:{}", trap_port_), "",
+                                         "1.3.6.1.6.3.1.1.5.3"};
+    const auto send = [&](std::vector<std::string> command) {
+        command.insert(command.end(), to.begin(), to.end());
+        return run(command);
+    };
+    const CommandResult good =
+        send({"snmpinform", "-m", "", "-v3", "-u", "trapper", "-l", "authPriv", "-a", "SHA-256",
+              "-A", "auth-pass-word", "-x", "AES-256", "-X", "priv-pass-word", "-t", "30"});
+    EXPECT_EQ(good.code, 0) << good.output << server_->log();
+    const CommandResult wrong = send({"snmpinform", "-m",      "",   "-v3",
+                                      "-u",         "trapper", "-l", "authPriv",
+                                      "-a",         "SHA-256", "-A", "another-password",
+                                      "-x",         "AES-256", "-X", "priv-pass-word",
+                                      "-t",         "1",       "-r", "0"});
+    EXPECT_NE(wrong.code, 0);
+    EXPECT_EQ(send({"snmptrap", "-m", "", "-v2c", "-c", "public"}).code, 0);
+    EXPECT_TRUE(eventually([&] {
+        return server_->metrics().sum("pollux_inbound_messages_total", {{"result", "refused"}}) >=
+               2;
+    }));
+    EXPECT_EQ(server_->metrics().sum("pollux_inbound_messages_total", {{"result", "stored"}}), 1);
+    EXPECT_THAT(server_->command({"inbound"}).output, HasSubstr("unknown senders"));
+}
+
+TEST_F(Inbound, ATargetThatNothingListensForSaysSo) {
+    server_ = std::make_unique<PolluxServer>(folder_, folder_.write("fleet.yaml", kDoor));
+    server_->use_addons(folder_.file("addons"));
+    ASSERT_NO_FATAL_FAILURE(server_->start());
+    EXPECT_THAT(server_->command({"explain", "alive::door"}).output,
+                HasSubstr("set POLLUX_INBOUND_LISTEN"));
+    const CommandResult url = server_->command({"push", "url", "alive::door"});
+    EXPECT_EQ(url.code, 1);
+    EXPECT_THAT(url.output, HasSubstr("set POLLUX_INBOUND_LISTEN"));
+    EXPECT_THAT(server_->log(), HasSubstr("set POLLUX_TRAP_LISTEN"));
+    EXPECT_THAT(server_->command({"inbound"}).output, HasSubstr("off"));
+}
+
+}  // namespace
+}  // namespace pollux::live
