@@ -10,7 +10,6 @@
 #include "app/addon_sketch.hpp"
 #include "app/case_reply.hpp"
 #include "document/write.hpp"
-#include "extract/addon_plan.hpp"
 #include "extract/compiled_addon.hpp"
 #include "extract/shipped_addons.hpp"
 
@@ -39,12 +38,8 @@ std::map<Oid, std::string> known_names() {
     for (const extract::ShippedAddon& shipped : extract::shipped_addons()) {
         const auto compiled = extract::compile(shipped.manifest, std::string(shipped.file));
         if (compiled.addon == nullptr) continue;
-        const extract::AddonPlan& plan = compiled.addon->plan();
-        for (const extract::SnmpGet& get : plan.snmp.gets) names.emplace(get.oid, get.name);
-        for (const extract::RowSet& rows : plan.row_sets) {
-            for (const extract::SnmpColumn& column : rows.columns) {
-                names.emplace(column.oid, column.name);
-            }
+        for (auto& [oid, name] : compiled.addon->object_names()) {
+            names.emplace(oid, std::move(name));
         }
     }
     return names;

@@ -264,7 +264,8 @@ constexpr SettingDef kProxmox[] = {
 };
 
 constexpr std::size_t kRows = std::size(kAdaptive) + std::size(kIntervals) + std::size(kLimits) +
-                              std::size(kServer) + std::size(kCommands) + std::size(kInbound) + std::size(kProxmox);
+                              std::size(kServer) + std::size(kCommands) + std::size(kInbound) +
+                              std::size(kProxmox);
 
 constexpr std::array<SettingDef, kRows> all_rows() {
     std::array<SettingDef, kRows> rows{};

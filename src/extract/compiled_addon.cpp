@@ -105,6 +105,17 @@ base::Status CompiledAddon::check(const Parameters& parameters) const {
     return {};
 }
 
+std::uint64_t CompiledAddon::fingerprint() const { return plan_->fingerprint; }
+
+std::vector<std::pair<model::Oid, std::string>> CompiledAddon::object_names() const {
+    std::vector<std::pair<model::Oid, std::string>> names;
+    for (const SnmpGet& get : plan_->snmp.gets) names.emplace_back(get.oid, get.name);
+    for (const RowSet& rows : plan_->row_sets) {
+        for (const SnmpColumn& column : rows.columns) names.emplace_back(column.oid, column.name);
+    }
+    return names;
+}
+
 bool CompiledAddon::same_as(const CompiledAddon& other) const {
     return plan_ == other.plan_ || plan_->fingerprint == other.plan_->fingerprint;
 }

@@ -132,7 +132,12 @@ class CompiledAddon {
     // Whether both came from the same text and the same parameters: they ask and read alike.
     bool same_as(const CompiledAddon& other) const;
 
-    const AddonPlan& plan() const { return *plan_; }
+    // What it was compiled from, as one number; the same in every process.
+    std::uint64_t fingerprint() const;
+    // The SNMP objects that it asks for, with the names that its manifest gives them.
+    std::vector<std::pair<model::Oid, std::string>> object_names() const;
+
+    const AddonPlan& plan() const { return *plan_; }  // for this folder
 
   private:
     std::shared_ptr<const AddonPlan> plan_;

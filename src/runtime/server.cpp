@@ -238,6 +238,7 @@ base::Status Server::start_threads() {
         [this](const SourceKeeper::Devices& found) { take_discovered(found); });
     host_keys_ = std::make_shared<protocol::ssh::HostKeys>(
         directory_ ? directory_->path() + "/ssh_known_hosts" : "");
+    journal_ = std::make_unique<SignalJournal>(loop_, *store_, log_);
     const std::size_t shards = shards_for(settings_);
     for (std::size_t i = 0; i < shards; ++i) {
         ShardWiring wiring;
@@ -246,6 +247,11 @@ base::Status Server::start_threads() {
         };
         wiring.history = history_.get();
         wiring.series = &series_;
+        wiring.signals = [this](std::vector<PolledSignals> polls) {
+            loop_.post([this, polls = std::move(polls)]() mutable {
+                if (!stopped_) journal_->take(std::move(polls));
+            });
+        };
         shards_.push_back(std::make_unique<Shard>(
             i, real_drivers(*egress, make_command_rules(settings_, host_keys_)),
             std::move(wiring)));
@@ -270,6 +276,8 @@ base::Status Server::start_threads() {
 
     auto image = image_of(*fleet, {}, objects_, settings_, nullptr);
     if (!image) return std::unexpected(image.error());
+    for (const auto& [key, bytes] : memories_) journal_->recall(key, bytes);
+    journal_->keep_only(image->plans);
     Memories memories = share_out(std::exchange(memories_, {}), *image, shards);
     for (std::size_t i = 0; i < shards; ++i) {
         shards_[i]->recall(std::move(memories.of_shards[i]));
@@ -320,6 +328,7 @@ void Server::stop() {
     if (core_) core_->stop(kStopWait);
     save_memories(true);
     for (const auto& shard : shards_) shard->stop();
+    journal_.reset();
     if (history_) {
         if (auto closed = history_->close(); !closed) {
             log_.error("the history did not close cleanly", {{"error", closed.error().message}});
@@ -383,6 +392,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
         shard->set_egress(*egress);
         shard->set_rules(make_command_rules(settings_, host_keys_));
     }
+    if (journal_) journal_->set_limits(limits->keep, limits->keep_for);
     if (desk_) desk_->set_limits(std::move(*limits));
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));

@@ -24,6 +24,7 @@
 #include "runtime/service_manager.hpp"
 #include "runtime/settings_file.hpp"
 #include "runtime/shard.hpp"
+#include "runtime/signal_journal.hpp"
 #include "runtime/source_keeper.hpp"
 #include "store/data_directory.hpp"
 #include "store/history/history.hpp"
@@ -148,6 +149,7 @@ class Server {
     bool hears_traps_ = false;  // as of the start
     bool hears_http_ = false;
     std::unique_ptr<InboundDesk> desk_;
+    std::unique_ptr<SignalJournal> journal_;
     net::Timer house_timer_;
     std::uint64_t house_turn_ = 0;
     std::uint64_t reloads_ok_ = 0;

@@ -175,6 +175,7 @@ void Server::take_image(FleetImage next) {
     CoreEdit edit = difference(image_, next);
     image_ = std::move(next);
     if (desk_) desk_->set_image(image_.inbound);
+    if (journal_) journal_->keep_only(image_.plans);
     if (!core_) return;
     // Whoever asked for the change may ask about it at once: it must be there then.
     const auto taken = std::make_shared<std::promise<void>>();

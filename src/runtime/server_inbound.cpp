@@ -66,6 +66,7 @@ base::Result<base::SipKey> Server::inbound_key() {
 base::Status Server::start_desk(std::vector<std::pair<std::string, std::string>> memories) {
     auto limits = inbound_limits(settings_);
     if (!limits) return std::unexpected(limits.error());
+    journal_->set_limits(limits->keep, limits->keep_for);
     InboundOptions options;
     options.trap_listen = settings_.trap_listen.items;
     options.http_listen = settings_.inbound_listen.items;

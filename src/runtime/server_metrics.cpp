@@ -78,6 +78,18 @@ void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards,
     writer.sample({"inbound"}, base::to_seconds(inbound.longest_turn));
 }
 
+void write_signals(MetricWriter& writer, const InboundCounts& heard, const SignalCounts& polled) {
+    writer.family(MetricId::kSignals);
+    constexpr std::array<std::string_view, 3> kSteps = {"raised", "repeated", "cleared"};
+    for (std::size_t i = 0; i < kSteps.size(); ++i) {
+        writer.sample({"message", kSteps[i]}, static_cast<double>(heard.signals[i]));
+        writer.sample({"poll", kSteps[i]}, static_cast<double>(polled.steps[i]));
+    }
+    plain(writer, MetricId::kSignalsRaised, static_cast<double>(polled.raised));
+    plain(writer, MetricId::kSignalsWaiting, static_cast<double>(polled.waiting));
+    plain(writer, MetricId::kSignalsDropped, static_cast<double>(polled.dropped));
+}
+
 void write_inbound(MetricWriter& writer, const InboundCounts& counts) {
     writer.family(MetricId::kInboundMessages);
     for (std::size_t kind = 0; kind < kInboundKindNames.size(); ++kind) {
@@ -85,11 +97,6 @@ void write_inbound(MetricWriter& writer, const InboundCounts& counts) {
             writer.sample({kInboundKindNames[kind], kInboundResultNames[result]},
                           static_cast<double>(counts.messages[kind][result]));
         }
-    }
-    writer.family(MetricId::kInboundSignals);
-    constexpr std::array<std::string_view, 3> kSteps = {"raised", "repeated", "cleared"};
-    for (std::size_t i = 0; i < kSteps.size(); ++i) {
-        writer.sample({kSteps[i]}, static_cast<double>(counts.signals[i]));
     }
     plain(writer, MetricId::kInboundWaiting, static_cast<double>(counts.waiting));
     plain(writer, MetricId::kInboundUnknownSenders, static_cast<double>(counts.unknown_senders));
@@ -122,6 +129,7 @@ void Server::write_own_metrics(const std::vector<ShardCounts>& shards, const Inb
     MetricWriter writer(out);
     write_drivers(writer, shards, inbound);
     write_inbound(writer, inbound);
+    write_signals(writer, inbound, journal_->counts());
     const store::StoreStats store = store_->stats();
     write_store(writer, store);
     writer.family(MetricId::kStoreBytes);

@@ -220,6 +220,7 @@ void Shard::finish(std::uint32_t index) {
         const base::Instant now = net::instant_now();
         PollReading reading = read_poll(*run.order.plan, run.given(), state->memory, now);
         describe(reading, report);
+        keep_signals(*state, run, now.wall);
         if (model::is_success(report.outcome)) {
             state->answered = now.boot;
             state->changed = true;
@@ -267,6 +268,18 @@ Shard::TaskState& Shard::state_of(const RunOrder& order) {
     return *state;
 }
 
+// A task that raised nothing twice in a row has nothing to tell.
+void Shard::keep_signals(TaskState& state, const ActiveRun& run, base::WallTime at) {
+    const PollPlan& plan = *run.order.plan;
+    if (!wiring_.signals || !plan.addon->has_signals(plan.group)) return;
+    model::PollSignals signals = plan.addon->signals(
+        plan.group, run.given(), at, {.device = plan.device, .address = run.ask->host});
+    const bool quiet = signals.signals.empty() && signals.open.empty();
+    if (quiet && state.quiet) return;
+    state.quiet = quiet;
+    signals_.push_back({run.order.plan, std::move(signals), at});
+}
+
 void Shard::keep_samples(TaskState& state, const model::Observation& observation,
                          base::WallTime at) {
     if (wiring_.history == nullptr || !state.plan->history || state.plan->target_id.empty()) return;
@@ -284,6 +297,7 @@ void Shard::flush() {
         // A full queue is counted by the history itself, which is where people look.
         [[maybe_unused]] const auto status = wiring_.history->append(std::exchange(samples_, {}));
     }
+    if (!signals_.empty()) wiring_.signals(std::exchange(signals_, {}));
     if (!reports_.empty()) wiring_.report(std::exchange(reports_, {}));
 }
 

@@ -29,6 +29,7 @@
 #include "runtime/device_page.hpp"
 #include "runtime/run_order.hpp"
 #include "runtime/series_directory.hpp"
+#include "runtime/signal_journal.hpp"
 #include "store/history/history.hpp"
 
 namespace pollux::runtime {
@@ -75,6 +76,8 @@ struct ShardWiring {
     std::function<void(std::vector<RunReport>)> report;
     store::History* history = nullptr;        // null: no history
     const SeriesDirectory* series = nullptr;  // with a history
+    // What polls say about signals; empty: nobody wants to know.
+    std::function<void(std::vector<PolledSignals>)> signals = {};
 };
 
 class Shard {
@@ -122,12 +125,14 @@ class Shard {
         base::BootTime answered = base::BootTime::min();
         std::size_t address = 0;  // of the device's: the next after one that did not answer
         bool changed = false;     // since the memories were collected
+        bool quiet = false;       // the last poll raised nothing, and that was told
     };
 
     void begin(RunOrder order);
     void ask(std::uint32_t index, std::size_t number);
     void on_reply(std::uint32_t index, model::Reply reply);
     void finish(std::uint32_t index);
+    void keep_signals(TaskState& state, const ActiveRun& run, base::WallTime at);
     void keep_samples(TaskState& state, const model::Observation& observation, base::WallTime at);
     TaskState& state_of(const RunOrder& order);
     TaskState* find_state(model::TaskHandle task);  // null: the task is gone
@@ -150,6 +155,7 @@ class Shard {
     std::map<std::string, std::string, std::less<>> recalled_;
     std::vector<RunReport> reports_;
     store::SampleBatch samples_;
+    std::vector<PolledSignals> signals_;
     ShardCounts counts_;
     std::uint64_t next_id_ = 1;
 };

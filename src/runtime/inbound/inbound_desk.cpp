@@ -5,6 +5,8 @@
 
 #include <future>
 
+#include "runtime/signal_log.hpp"
+
 namespace pollux::runtime {
 namespace {
 
@@ -13,15 +15,6 @@ constexpr std::uint64_t kResolveEvery = 300;  // turns of the house
 constexpr std::uint64_t kTrimEvery = 3600;    // turns of the house
 constexpr base::Duration kStopWait = std::chrono::seconds(5);
 constexpr std::uint64_t kMostKept = INT64_MAX;
-
-std::string_view step_words(derive::SignalStep step) {
-    switch (step) {
-        case derive::SignalStep::kRaised: return "signal raised";
-        case derive::SignalStep::kUpdated: return "signal repeated";
-        case derive::SignalStep::kCleared: return "signal cleared";
-    }
-    return "signal";
-}
 
 }  // namespace
 
@@ -183,16 +176,7 @@ void InboundDesk::resolve_names() {
 void InboundDesk::tell(const HeardChange& change) {
     for (const derive::SignalChange& one : change.signals) {
         ++counts_.signals[static_cast<std::size_t>(one.step)];
-        const bool loud = one.step == derive::SignalStep::kRaised;
-        log_.write(loud ? observe::LogLevel::kWarn : observe::LogLevel::kInfo, step_words(one.step),
-                   {{"key", change.target->key},
-                    {"type", one.signal.type},
-                    {"subject", one.signal.subject},
-                    {"severity", one.signal.severity},
-                    {"title", one.signal.title},
-                    {"message", one.signal.message},
-                    {"source", change.source},
-                    {"occurrences", std::to_string(one.occurrences)}});
+        log_signal(log_, change.target->key, one, change.source);
     }
     if (!change.push) return;
     const PushRecord& record = change.push->record;
