@@ -6,6 +6,7 @@
 
 #include "app/fleet_access.hpp"
 #include "app/history_page.hpp"
+#include "app/profile_page.hpp"
 #include "app/server_page.hpp"
 #include "base/bytes.hpp"
 #include "document/scalar.hpp"
@@ -175,6 +176,12 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
         const auto page = wish ? history_page(server_, *wish)
                                : base::Result<std::string>(std::unexpected(wish.error()));
         responder.send(page ? net::Response::json(200, *page) : problem(422, page.error()));
+    } else if (route == "GET /profiles") {
+        std::string device = net::query_parameter(request.query, "device").value_or("");
+        server_.profiles([device = std::move(device), responder = std::move(responder)](
+                             const std::vector<runtime::ProfileRow>& rows) mutable {
+            responder.send(net::Response::json(200, profile_page(rows, device)));
+        });
     } else if (route == "POST /operate") {
         operate(request, std::move(responder));
     } else if (route == "POST /setting") {
