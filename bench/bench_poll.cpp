@@ -12,6 +12,7 @@
 #include "bench/engine_part.hpp"
 #include "bench/http_clients_part.hpp"
 #include "bench/poll_tools.hpp"
+#include "bench/profile_part.hpp"
 #include "bench/snmp_clients_part.hpp"
 #include "bench/snmp_v3_part.hpp"
 
@@ -20,14 +21,14 @@ namespace {
 namespace bench = pollux::bench;
 
 constexpr std::string_view kUsage =
-    R"(usage: bench_poll [--quick] [--only snmp|v3|http|engine|burst|pace|idle|holes]
+    R"(usage: bench_poll [--quick] [--only snmp|v3|profile|http|engine|burst|pace|idle|holes]
 
   --quick        shorter and once: a look, not a figure to quote
   --only PART    one part; may be given again
 )";
 
-constexpr std::array<std::string_view, 8> kParts = {"snmp",  "v3",   "http", "engine",
-                                                    "burst", "pace", "idle", "holes"};
+constexpr std::array<std::string_view, 9> kParts = {"snmp",  "v3",   "profile", "http", "engine",
+                                                    "burst", "pace", "idle",    "holes"};
 
 struct Options {
     bool quick = false;
@@ -58,6 +59,7 @@ int run(const Options& options) {
     const double seconds = options.quick ? 1 : 2;
     if (options.wants("snmp")) bench::measure_snmp_driver(table, seconds, rounds);
     if (options.wants("v3")) bench::measure_v3(table, seconds, rounds);
+    if (options.wants("profile")) bench::measure_profile(table);
     if (options.wants("http")) bench::measure_http(table, seconds, rounds);
     if (options.wants("engine")) {
         bench::measure_engine(table, options.quick ? 5 : 10, options.quick ? 1 : 3);

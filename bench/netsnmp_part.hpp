@@ -6,6 +6,9 @@
 #include <net-snmp/net-snmp-includes.h>
 // After the includes above.
 #include <net-snmp/library/large_fd_set.h>
+// Names of ours, too.
+#undef max_repetitions
+#undef non_repeaters
 #undef config_error  // a macro of net-snmp, and a function of ours
 #include <sys/epoll.h>
 

@@ -27,6 +27,7 @@ void add_explain(CLI::App& app, int& status);
 void add_history(CLI::App& app, int& status);
 void add_poll(CLI::App& app, int& status, const FleetPorts& ports);
 void add_top(CLI::App& app, int& status);
+void add_device(CLI::App& app, int& status);
 void add_secret(CLI::App& app, int& status);
 void add_fleet(CLI::App& app, int& status);
 void add_ssh(CLI::App& app, int& status);

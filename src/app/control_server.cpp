@@ -7,6 +7,7 @@
 #include "app/events_page.hpp"
 #include "app/fleet_access.hpp"
 #include "app/history_page.hpp"
+#include "app/profile_page.hpp"
 #include "app/server_page.hpp"
 #include "base/bytes.hpp"
 #include "document/scalar.hpp"
@@ -187,6 +188,12 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
         responder.send(url ? net::Response::text(200, url->reveal()) : problem(404, url.error()));
     } else if (route == "GET /events") {
         events(request, std::move(responder));
+    } else if (route == "GET /profiles") {
+        std::string device = net::query_parameter(request.query, "device").value_or("");
+        server_.profiles([device = std::move(device), responder = std::move(responder)](
+                             const std::vector<runtime::ProfileRow>& rows) mutable {
+            responder.send(net::Response::json(200, profile_page(rows, device)));
+        });
     } else if (route == "POST /operate") {
         operate(request, std::move(responder));
     } else if (route == "POST /setting") {

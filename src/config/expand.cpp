@@ -55,6 +55,11 @@ void put(base::ByteWriter& out, const TargetPlanInput& plan) {
     out.string(plan.credentials);
     out.u8(plan.snmp.version ? static_cast<std::uint8_t>(*plan.snmp.version) : 255);
     out.string(plan.snmp.community ? describe(*plan.snmp.community) : "");
+    for (const auto& fixed :
+         {plan.snmp.max_varbinds, plan.snmp.max_repetitions, plan.snmp.parallel}) {
+        out.varint(fixed.value_or(0));
+    }
+    out.u8(plan.snmp.bulk ? static_cast<std::uint8_t>(*plan.snmp.bulk) : 255);
     out.u8(plan.tls.verify ? static_cast<std::uint8_t>(*plan.tls.verify) : 255);
     out.string(plan.tls.ca_file.value_or(""));
     out.string(plan.tls.pin_sha256.value_or(""));
@@ -232,6 +237,11 @@ class Expander {
         plan.credentials = levels.find(&PollSettings::credentials).value_or("");
         plan.snmp.version = levels.find(&PollSettings::snmp, &SnmpOverrides::version);
         plan.snmp.community = levels.find(&PollSettings::snmp, &SnmpOverrides::community);
+        plan.snmp.max_varbinds = levels.find(&PollSettings::snmp, &SnmpOverrides::max_varbinds);
+        plan.snmp.max_repetitions =
+            levels.find(&PollSettings::snmp, &SnmpOverrides::max_repetitions);
+        plan.snmp.parallel = levels.find(&PollSettings::snmp, &SnmpOverrides::parallel);
+        plan.snmp.bulk = levels.find(&PollSettings::snmp, &SnmpOverrides::bulk);
         // A user of v3 is meant to be used.
         const Credential* credential = find_or_null(fleet_.credentials, plan.credentials);
         if (!plan.snmp.version && credential != nullptr &&

@@ -44,6 +44,11 @@ struct TlsOverrides {
 struct SnmpOverrides {
     std::optional<model::SnmpVersion> version;
     std::optional<SecretReference> community;  // never a literal but "public"
+    // Over what is learned about the device.
+    std::optional<std::uint32_t> max_varbinds;
+    std::optional<std::uint32_t> max_repetitions;
+    std::optional<std::uint32_t> parallel;
+    std::optional<bool> bulk;
     bool operator==(const SnmpOverrides&) const = default;
 };
 

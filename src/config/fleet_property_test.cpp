@@ -83,6 +83,10 @@ PollSettings some_poll(bool one_addon) {
     poll.tls.pin_sha256 = maybe(rc::gen::just(std::string(64, '7')));
     poll.snmp.version = maybe(rc::gen::element(model::SnmpVersion::kV1, model::SnmpVersion::kV2c));
     if (*rc::gen::inRange(0, 4) == 0) poll.snmp.community = some_reference();
+    poll.snmp.max_varbinds = maybe(rc::gen::inRange(1U, 201U));
+    poll.snmp.max_repetitions = maybe(rc::gen::inRange(1U, 1001U));
+    poll.snmp.parallel = maybe(rc::gen::inRange(1U, 65U));
+    poll.snmp.bulk = maybe(rc::gen::arbitrary<bool>());
     poll.params = some_texts();
     for (const std::string& resource : some_names()) {
         poll.resources[resource] = *rc::gen::inRange<std::int64_t>(1, 1'000'000'000);

@@ -25,6 +25,9 @@ namespace {
 
 constexpr std::size_t kMaxTextBytes = 4096;
 constexpr std::int64_t kMaxResends = 10;
+constexpr std::int64_t kMaxSnmpVarbinds = 200;
+constexpr std::int64_t kMaxSnmpRepetitions = 1000;
+constexpr std::int64_t kMaxSnmpParallel = 64;
 constexpr std::int64_t kMaxSlots = 1'000'000;
 constexpr double kLeastRate = 0.001;
 constexpr double kMaxRate = 1e7;
@@ -90,6 +93,16 @@ SnmpOverrides read_snmp(MapReader& outer, Diagnostics& diagnostics) {
             snmp.community = std::move(*reference);
         }
     }
+    const auto count = [&](std::string_view key,
+                           std::int64_t most) -> std::optional<std::uint32_t> {
+        const auto value = reader.integer(key, 1, most);
+        if (!value) return std::nullopt;
+        return static_cast<std::uint32_t>(*value);
+    };
+    snmp.max_varbinds = count("max_varbinds", kMaxSnmpVarbinds);
+    snmp.max_repetitions = count("max_repetitions", kMaxSnmpRepetitions);
+    snmp.parallel = count("parallel", kMaxSnmpParallel);
+    snmp.bulk = reader.boolean("bulk");
     reader.finish();
     return snmp;
 }

@@ -48,6 +48,10 @@ Node snmp_node(const SnmpOverrides& snmp) {
         node.set("version", text_node(kSnmpVersions[static_cast<std::size_t>(*snmp.version)]));
     }
     if (snmp.community) node.set("community", Node::text(reveal(*snmp.community)));
+    set_count(node, "max_varbinds", snmp.max_varbinds);
+    set_count(node, "max_repetitions", snmp.max_repetitions);
+    set_count(node, "parallel", snmp.parallel);
+    if (snmp.bulk) node.set("bulk", Node::boolean(*snmp.bulk));
     return node;
 }
 

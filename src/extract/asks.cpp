@@ -111,6 +111,7 @@ class AskMaker {
         request.max_repetitions = plan_.snmp.max_repetitions;
         request.max_varbinds = plan_.snmp.max_varbinds;
         request.max_rows = plan_.snmp.max_rows;
+        request.fixed = binding_.snmp_fixed;
         model::Ask ask = common(kSnmpTimeout);
         ask.host = bare_host();
         ask.port = port();

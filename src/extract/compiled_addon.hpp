@@ -50,6 +50,7 @@ struct TargetBinding {
     std::optional<model::HttpAuth> auth_if_none;  // where the addon says nothing
     std::string api_key_header;                   // empty: the addon's
     std::optional<model::SnmpVersion> snmp_version;
+    model::SnmpFixed snmp_fixed;
 };
 
 // One parameter as people see it: `pollux addon ls`, documentation, checks of a fleet file.

@@ -75,6 +75,14 @@ Profile storm() {
     return profile;
 }
 
+Profile switches() {
+    Profile profile = calm();
+    profile.name = "switches";
+    profile.interfaces_min = 48;
+    profile.interfaces_max = 48;
+    return profile;
+}
+
 }  // namespace
 
 std::optional<Personality> parse_personality(std::string_view name) {
@@ -84,7 +92,7 @@ std::optional<Personality> parse_personality(std::string_view name) {
 }
 
 const std::vector<std::string_view>& profile_names() {
-    static const std::vector<std::string_view> names = {"calm", "demo", "storm"};
+    static const std::vector<std::string_view> names = {"calm", "demo", "storm", "switches"};
     return names;
 }
 
@@ -92,6 +100,7 @@ base::Result<Profile> find_profile(std::string_view name) {
     if (name == "calm") return calm();
     if (name == "demo") return demo();
     if (name == "storm") return storm();
+    if (name == "switches") return switches();
     return base::config_error(
         "lab.profile", fmt::format("there is no profile {}; choose one of {}", base::quoted(name),
                                    fmt::join(profile_names(), ", ")));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -44,13 +45,23 @@ struct HttpAsk {
 
 enum class SnmpVersion : std::uint8_t { kV1, kV2c, kV3 };
 
+// What a person decided about a device: it is not learned. 0 and nothing: it is.
+struct SnmpFixed {
+    std::uint32_t max_varbinds = 0;
+    std::uint32_t max_repetitions = 0;
+    std::uint32_t parallel = 0;  // requests under way at once, of all asks to the device
+    std::optional<bool> bulk;
+    bool operator==(const SnmpFixed&) const = default;
+};
+
 struct SnmpAsk {
     SnmpVersion version = SnmpVersion::kV2c;
     std::vector<Oid> gets;   // exact instances, merged into as few PDUs as the device takes
     std::vector<Oid> walks;  // subtrees, usually columns; columns of one table go side by side
-    std::uint32_t max_repetitions = 25;
-    std::uint32_t max_varbinds = 24;  // in one request
-    std::uint32_t max_rows = 10'000;  // of one walk; more is an error
+    std::uint32_t max_repetitions = 25;  // to begin with; what the device takes is learned
+    std::uint32_t max_varbinds = 24;     // in one request, likewise
+    std::uint32_t max_rows = 10'000;     // of one walk; more is an error
+    SnmpFixed fixed;
     bool operator==(const SnmpAsk&) const = default;
 };
 

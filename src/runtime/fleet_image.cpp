@@ -162,6 +162,10 @@ class ImageMaker {
         if (target.timeout > base::Duration::zero()) bound.timeout = target.timeout;
         bound.resends = target.resends;
         bound.snmp_version = target.snmp.version;
+        bound.snmp_fixed = {.max_varbinds = target.snmp.max_varbinds.value_or(0),
+                            .max_repetitions = target.snmp.max_repetitions.value_or(0),
+                            .parallel = target.snmp.parallel.value_or(0),
+                            .bulk = target.snmp.bulk};
         const auto credential = in_.fleet.credentials.find(target.credentials);
         if (credential != in_.fleet.credentials.end()) {
             const config::Credential& known = credential->second;

@@ -253,7 +253,7 @@ base::Status Server::start_threads() {
             });
         };
         shards_.push_back(std::make_unique<Shard>(
-            i, real_drivers(*egress, make_command_rules(settings_, host_keys_)),
+            i, real_drivers(*egress, make_command_rules(settings_, host_keys_), &log_),
             std::move(wiring)));
     }
     shard_silent_.resize(shards);

@@ -76,6 +76,8 @@ class Server {
     // Answers come from the loop, in a later turn.
     void metrics(std::move_only_function<void(std::string)> done);
     void device_metrics(std::move_only_function<void(std::string)> done);
+    // What was learned about SNMP devices.
+    void profiles(std::move_only_function<void(std::vector<ProfileRow>)> done);
     // `question` runs on the core's thread; what it returns is handed to `done` on the loop's.
     void ask(std::move_only_function<std::string(const CoreLoop::View&)> question,
              std::move_only_function<void(std::string)> done);

@@ -42,6 +42,7 @@ void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards,
         all.snmp_discoveries += shard.snmp_discoveries;
         all.snmp_resyncs += shard.snmp_resyncs;
         all.snmp_untrusted += shard.snmp_untrusted;
+        all.snmp_profiles += shard.snmp_profiles;
         for (const auto& [protocol, one] : shard.protocols) {
             ProtocolCounts& sum = all.protocols[protocol];
             for (const auto& [code, count] : one.ended) sum.ended[code] += count;
@@ -71,6 +72,12 @@ void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards,
     plain(writer, MetricId::kSnmpDiscoveries, static_cast<double>(all.snmp_discoveries));
     plain(writer, MetricId::kSnmpResyncs, static_cast<double>(all.snmp_resyncs));
     plain(writer, MetricId::kSnmpUntrusted, static_cast<double>(all.snmp_untrusted));
+    const SnmpProfileCounts& profiles = all.snmp_profiles;
+    plain(writer, MetricId::kSnmpProfiles, static_cast<double>(profiles.known));
+    plain(writer, MetricId::kSnmpLiars, static_cast<double>(profiles.liars));
+    plain(writer, MetricId::kSnmpStepsBack, static_cast<double>(profiles.steps_back));
+    plain(writer, MetricId::kSnmpRelearned, static_cast<double>(profiles.relearned));
+    plain(writer, MetricId::kSnmpNarrowChecks, static_cast<double>(profiles.narrow_checks));
     writer.family(MetricId::kLoopLongestTurn);
     for (std::size_t i = 0; i < shards.size(); ++i) {
         writer.sample({"shard-" + std::to_string(i)}, base::to_seconds(shards[i].longest_turn));

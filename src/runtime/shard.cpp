@@ -125,6 +125,10 @@ void Shard::collect_devices(std::move_only_function<void(DevicePage)> done) {
     });
 }
 
+void Shard::collect_profiles(std::move_only_function<void(std::vector<ProfileRow>)> done) {
+    loop_->post([this, done = std::move(done)]() mutable { done(drivers_->profiles()); });
+}
+
 void Shard::collect_counts(std::move_only_function<void(ShardCounts)> done) {
     loop_->post([this, done = std::move(done)]() mutable {
         counts_.longest_turn = loop_->take_longest_turn();

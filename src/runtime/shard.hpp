@@ -27,6 +27,7 @@
 #include "protocol/driver.hpp"
 #include "runtime/command_rules.hpp"
 #include "runtime/device_page.hpp"
+#include "runtime/profile_row.hpp"
 #include "runtime/run_order.hpp"
 #include "runtime/series_directory.hpp"
 #include "runtime/signal_journal.hpp"
@@ -49,6 +50,7 @@ struct ShardCounts {
     std::uint64_t snmp_discoveries = 0;
     std::uint64_t snmp_resyncs = 0;
     std::uint64_t snmp_untrusted = 0;
+    SnmpProfileCounts snmp_profiles;
     base::Duration longest_turn{};
 };
 
@@ -67,6 +69,7 @@ class Drivers {
     // What learned() gave to an earlier process; bytes that are no good are ignored.
     virtual void recall(std::string_view /*learned*/) {}
     virtual void count(ShardCounts& /*counts*/) const {}
+    virtual std::vector<ProfileRow> profiles() const { return {}; }
 };
 // No key of a task: those have "::" in them.
 inline constexpr std::string_view kDriverMemory = "drivers";
@@ -100,6 +103,7 @@ class Shard {
     void collect_memories(
         std::move_only_function<void(std::vector<std::pair<std::string, std::string>>)> done);
     void collect_devices(std::move_only_function<void(DevicePage)> done);
+    void collect_profiles(std::move_only_function<void(std::vector<ProfileRow>)> done);
     void collect_counts(std::move_only_function<void(ShardCounts)> done);
 
     // Calls back from the shard's thread: it is alive.

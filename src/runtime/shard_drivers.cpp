@@ -15,11 +15,30 @@
 namespace pollux::runtime {
 namespace {
 
+void log_news(observe::Log& log, const protocol::snmp::ProfileNews& news) {
+    using Kind = protocol::snmp::ProfileNews::Kind;
+    switch (news.kind) {
+        case Kind::kFirmwareChanged:
+            log.info("the device is something else than before: its SNMP profile is learned again",
+                     {{"host", news.host}, {"address", news.address}});
+            return;
+        case Kind::kBulkOff:
+            log.warn("GETBULK does not work with the device: it is asked row by row",
+                     {{"host", news.host}, {"address", news.address}, {"bulk", news.detail}});
+            return;
+        case Kind::kLies:
+            log.warn("the device lies: GETBULK and GETNEXT differ; it is asked row by row",
+                     {{"host", news.host}, {"address", news.address}, {"seen", news.detail}});
+            return;
+    }
+}
+
 class RealDrivers final : public Drivers {
   public:
     RealDrivers(net::EventLoop& loop, std::shared_ptr<const net::EgressPolicy> egress,
-                const CommandRules& rules)
-        : resolver_(net::Resolver::create(loop, {}).value()),
+                const CommandRules& rules, observe::Log* log)
+        : log_(log),
+          resolver_(net::Resolver::create(loop, {}).value()),
           egress_(std::move(egress)),
           http_(loop, *resolver_, egress_),
           snmp_(protocol::snmp::SnmpDriver::create(loop, seams()).value()),
@@ -81,6 +100,22 @@ class RealDrivers final : public Drivers {
         counts.snmp_discoveries = snmp.discoveries;
         counts.snmp_resyncs = snmp.resyncs;
         counts.snmp_untrusted = snmp.untrusted;
+        counts.snmp_profiles = {.known = snmp_->profiles().size(),
+                                .liars = snmp_->profiles().liars(),
+                                .steps_back = snmp.steps_back,
+                                .relearned = snmp.relearned,
+                                .narrow_checks = snmp.narrow_checks};
+    }
+
+    std::vector<ProfileRow> profiles() const override {
+        std::vector<ProfileRow> rows;
+        snmp_->profiles().visit([&](const protocol::snmp::ProfileTable::Entry& entry) {
+            ProfileRow& row = rows.emplace_back();
+            row.endpoint = entry.device;
+            row.host = entry.host;
+            row.profile = entry.profile;
+        });
+        return rows;
     }
 
   private:
@@ -107,9 +142,15 @@ class RealDrivers final : public Drivers {
                 resolved(std::move(addresses));
             });
         };
+        if (log_ != nullptr) {
+            seams.tell = [log = log_](const protocol::snmp::ProfileNews& news) {
+                log_news(*log, news);
+            };
+        }
         return seams;
     }
 
+    observe::Log* log_;
     std::unique_ptr<net::Resolver> resolver_;
     std::shared_ptr<const net::EgressPolicy> egress_;
     protocol::HttpDriver http_;
@@ -125,10 +166,11 @@ class RealDrivers final : public Drivers {
 
 }  // namespace
 
-MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress, CommandRules rules) {
-    return [egress = std::move(egress),
-            rules = std::move(rules)](net::EventLoop& loop) -> std::unique_ptr<Drivers> {
-        return std::make_unique<RealDrivers>(loop, egress, rules);
+MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress, CommandRules rules,
+                         observe::Log* log) {
+    return [egress = std::move(egress), rules = std::move(rules),
+            log](net::EventLoop& loop) -> std::unique_ptr<Drivers> {
+        return std::make_unique<RealDrivers>(loop, egress, rules, log);
     };
 }
 

@@ -6,13 +6,16 @@
 #include "base/result.hpp"
 #include "config/settings.hpp"
 #include "net/egress_policy.hpp"
+#include "observe/log.hpp"
 #include "runtime/shard.hpp"
 
 namespace pollux::runtime {
 
 // For Shard: makes the drivers of all protocols on its loop. The policy holds for every connection
-// and every datagram, the rules for what is run here and which hosts are trusted.
-MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress, CommandRules rules = {});
+// and every datagram, the rules for what is run here and which hosts are trusted. What people
+// should know about devices goes to the log, which may be null.
+MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress, CommandRules rules = {},
+                         observe::Log* log = nullptr);
 
 // `host_keys` may be null: then no key of an SSH host is known or recorded.
 CommandRules make_command_rules(const config::Settings& settings,

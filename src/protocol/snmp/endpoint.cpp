@@ -5,9 +5,18 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace pollux::protocol::snmp {
+namespace {
+
+constexpr std::uint8_t kFamilyV4 = 4;
+constexpr std::uint8_t kFamilyV6 = 6;
+
+std::size_t address_bytes(std::uint8_t family) { return family == kFamilyV4 ? 4 : 16; }
+
+}  // namespace
 
 std::optional<Endpoint> parse_literal(const std::string& host, std::uint16_t port) {
     Endpoint endpoint;
@@ -81,6 +90,32 @@ std::string to_string(const Endpoint& endpoint) {
     if (endpoint.family == AF_INET) return fmt::format("{}:{}", text.data(), endpoint.port);
     if (endpoint.scope == 0) return fmt::format("[{}]:{}", text.data(), endpoint.port);
     return fmt::format("[{}%{}]:{}", text.data(), endpoint.scope, endpoint.port);
+}
+
+void encode(const Endpoint& device, base::ByteWriter& writer) {
+    const std::uint8_t family = device.family == AF_INET ? kFamilyV4 : kFamilyV6;
+    writer.u8(family);
+    writer.raw(std::as_bytes(std::span(device.address).first(address_bytes(family))));
+    writer.varint(device.scope);
+    writer.u16(device.port);
+}
+
+Endpoint decode_endpoint(base::ByteReader& reader) {
+    Endpoint device;
+    const std::uint8_t family = reader.u8();
+    if (family != kFamilyV4 && family != kFamilyV6) {
+        reader.fail();
+        return device;
+    }
+    const std::span<const std::byte> address = reader.raw(address_bytes(family));
+    std::ranges::transform(address, device.address.begin(),
+                           [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); });
+    const std::uint64_t scope = reader.varint();
+    if (scope > 0xFFFFFFFFU) reader.fail();
+    device.scope = static_cast<std::uint32_t>(scope);
+    device.port = reader.u16();
+    device.family = family == kFamilyV4 ? AF_INET : AF_INET6;
+    return device;
 }
 
 std::uint64_t hash_of(const Endpoint& endpoint, base::SipKey key) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/bytes.hpp"
 #include "base/siphash.hpp"
 
 namespace pollux::protocol::snmp {
@@ -30,6 +31,11 @@ socklen_t to_sockaddr(const Endpoint& endpoint, sockaddr_storage& address);
 
 // "192.0.2.1:161", "[2001:db8::1]:161"
 std::string to_string(const Endpoint& endpoint);
+
+// For what is kept over a restart.
+void encode(const Endpoint& endpoint, base::ByteWriter& writer);
+// Fails the reader if it is none.
+Endpoint decode_endpoint(base::ByteReader& reader);
 
 std::uint64_t hash_of(const Endpoint& endpoint, base::SipKey key);
 

@@ -6,37 +6,6 @@ namespace pollux::protocol::snmp {
 namespace {
 
 constexpr std::uint8_t kFormat = 1;
-constexpr std::uint8_t kFamilyV4 = 4;
-constexpr std::uint8_t kFamilyV6 = 6;
-
-std::size_t address_bytes(std::uint8_t family) { return family == kFamilyV4 ? 4 : 16; }
-
-void put_endpoint(base::ByteWriter& writer, const Endpoint& device) {
-    const std::uint8_t family = device.family == AF_INET ? kFamilyV4 : kFamilyV6;
-    writer.u8(family);
-    writer.raw(std::as_bytes(std::span(device.address).first(address_bytes(family))));
-    writer.varint(device.scope);
-    writer.u16(device.port);
-}
-
-Endpoint take_endpoint(base::ByteReader& reader) {
-    Endpoint device;
-    const std::uint8_t family = reader.u8();
-    if (family != kFamilyV4 && family != kFamilyV6) {
-        reader.fail();
-        return device;
-    }
-    const std::span<const std::byte> address = reader.raw(address_bytes(family));
-    std::ranges::transform(address, device.address.begin(),
-                           [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); });
-    const std::uint64_t scope = reader.varint();
-    if (scope > 0xFFFFFFFFU) reader.fail();
-    device.scope = static_cast<std::uint32_t>(scope);
-    device.port = reader.u16();
-    device.family = family == kFamilyV4 ? AF_INET : AF_INET6;
-    return device;
-}
-
 struct Kept {
     Endpoint device;
     std::string_view id;
@@ -45,7 +14,7 @@ struct Kept {
 };
 
 Kept take_entry(base::ByteReader& reader) {
-    Kept kept{.device = take_endpoint(reader), .id = reader.string(kMaxEngineIdBytes)};
+    Kept kept{.device = decode_endpoint(reader), .id = reader.string(kMaxEngineIdBytes)};
     const std::uint64_t boots = reader.varint();
     const std::uint64_t time = reader.varint();
     if (kept.id.size() < kMinEngineIdBytes || boots > kMaxBoots || time > kMaxBoots) reader.fail();
@@ -113,7 +82,7 @@ void Engines::encode(base::ByteWriter& writer, base::BootTime now, base::WallTim
     writer.varint(size());
     for (const Entry& entry : entries_) {
         if (entry.device.family == AF_UNSPEC) continue;
-        put_endpoint(writer, entry.device);
+        snmp::encode(entry.device, writer);
         const Bytes id = entry.engine.engine_id();
         writer.string({reinterpret_cast<const char*>(id.data()), id.size()});
         writer.varint(entry.engine.clock.boots());

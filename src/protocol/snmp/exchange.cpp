@@ -20,15 +20,16 @@ constexpr std::size_t kFrameBytes = 64;
 constexpr std::size_t kValueBytes = 12;
 constexpr std::size_t kVarbindHeader = 4;
 
-std::size_t expected_bytes(const model::Oid& oid) {
-    return kVarbindHeader + encoded_oid_size(oid) + kValueBytes;
+std::uint32_t expected_bytes(const model::Oid& oid) {
+    return static_cast<std::uint32_t>(kVarbindHeader + encoded_oid_size(oid) + kValueBytes);
 }
 
 }  // namespace
 
-Exchange::Step Exchange::begin(const model::SnmpAsk& ask, DeviceHint hint, ExchangeLimits limits) {
+Exchange::Step Exchange::begin(const model::SnmpAsk& ask, const DeviceProfile& profile,
+                               ExchangeLimits limits) {
     ask_ = &ask;
-    hint_ = hint;
+    plan_.begin(ask, profile);
     limits_ = limits;
     if (ask.gets.empty() && ask.walks.empty()) {
         return fail(FailureKind::kConfiguration, "snmp.nothing_to_ask",
@@ -48,13 +49,19 @@ Exchange::Step Exchange::begin(const model::SnmpAsk& ask, DeviceHint hint, Excha
 
 Exchange::Step Exchange::plan() {
     batch_ = 0;
-    patience_shift_ = 0;
+    asked_ = {};
+    halved_ = false;
+    narrowed_ = false;
     if (in_gets()) {
         plan_gets();
     } else {
         plan_walks();
-        if (batch_ == 0) return Step::kDone;
+        if (batch_ == 0) {
+            plan_.settle();
+            return Step::kDone;
+        }
     }
+    asked_.varbinds = static_cast<std::uint32_t>(batch_);
     if (requests_ == limits_.max_requests) {
         return fail(FailureKind::kValidation, "snmp.too_many_requests",
                     fmt::format("{} requests did not bring everything; ask for less, or raise "
@@ -65,16 +72,10 @@ Exchange::Step Exchange::plan() {
     return Step::kAsk;
 }
 
-std::size_t Exchange::varbind_limit() const {
-    std::uint32_t limit = std::max(ask_->max_varbinds, 1U);
-    if (hint_.max_varbinds != 0) limit = std::min(limit, hint_.max_varbinds);
-    return limit;
-}
-
-std::uint32_t Exchange::repetitions() const {
-    std::uint32_t count = std::max(ask_->max_repetitions, 1U);
-    if (hint_.max_repetitions != 0) count = std::min(count, hint_.max_repetitions);
-    return std::max(count >> patience_shift_, 1U);
+std::size_t Exchange::varbind_limit() {
+    const std::size_t limit = plan_.varbinds();
+    const std::size_t once = std::exchange(once_, 0);
+    return once == 0 ? limit : std::min(limit, once);
 }
 
 void Exchange::plan_gets() {
@@ -85,19 +86,24 @@ void Exchange::plan_gets() {
         if (batch_ > 0 && bytes > limits_.message_bytes) break;
         ++batch_;
     }
+    accepted_ = batch_;
 }
 
 void Exchange::plan_walks() {
     const std::size_t limit = varbind_limit();
-    std::size_t bytes = kFrameBytes;
+    std::uint32_t row_bytes = 0;
     active_.clear();
     for (std::uint32_t i = 0; i < columns_.size() && active_.size() < limit; ++i) {
         if (columns_[i].done) continue;
-        bytes += expected_bytes(columns_[i].cursor);
-        if (!active_.empty() && bytes > limits_.message_bytes) break;
+        const std::uint32_t more = expected_bytes(columns_[i].cursor);
+        if (!active_.empty() && kFrameBytes + row_bytes + more > limits_.message_bytes) break;
+        row_bytes += more;
         active_.push_back(i);
     }
     batch_ = active_.size();
+    asked_.bulk = plan_.bulk();
+    asked_.row_bytes = row_bytes;
+    if (asked_.bulk) asked_.rows = plan_.rows(row_bytes);
 }
 
 const model::Oid& Exchange::asked_oid(std::size_t position) const {
@@ -109,32 +115,51 @@ void Exchange::put_request(BerWriter& writer, std::int32_t request_id) const {
     const std::size_t mark = writer.size();
     for (std::size_t i = batch_; i > 0; --i) put_null_varbind(writer, asked_oid(i - 1));
     if (in_gets()) return finish_pdu(writer, mark, PduType::kGet, request_id, 0, 0);
-    if (!uses_bulk()) return finish_pdu(writer, mark, PduType::kGetNext, request_id, 0, 0);
+    if (!asked_.bulk) return finish_pdu(writer, mark, PduType::kGetNext, request_id, 0, 0);
     finish_pdu(writer, mark, PduType::kGetBulk, request_id, 0,
-               static_cast<std::int32_t>(std::min(repetitions(), 0x7FFFFFFFU)));
+               static_cast<std::int32_t>(std::min(asked_.rows, 0x7FFFFFFFU)));
 }
 
 std::string Exchange::describe_request() const {
     if (in_gets()) return fmt::format("GetRequest for {} variables", batch_);
-    if (!uses_bulk()) return fmt::format("GetNextRequest for {} columns", batch_);
-    return fmt::format("GetBulkRequest for {} columns, {} repetitions", batch_, repetitions());
+    if (!asked_.bulk) return fmt::format("GetNextRequest for {} columns", batch_);
+    return fmt::format("GetBulkRequest for {} columns, {} repetitions", batch_, asked_.rows);
 }
 
-void Exchange::before_resend() {
-    if (!in_gets() && uses_bulk() && repetitions() > 1) ++patience_shift_;
+bool Exchange::before_resend(bool last, bool blame) {
+    if (!last) {
+        halved_ = halved_ || asked_.rows > 1;
+        asked_.rows = std::max(asked_.rows / 2, 1U);
+        return false;
+    }
+    if (batch_ == 1 && !asked_.bulk) return false;
+    silent_ = asked_;
+    narrowed_ = true;
+    blame_ = blame;
+    batch_ = 1;
+    asked_ = {.varbinds = 1};
+    if (in_gets()) return false;
+    active_.resize(1);
+    return true;
 }
 
-Exchange::Step Exchange::take_response(const PduView& pdu) {
+Exchange::Step Exchange::take_response(const PduView& pdu, AnswerFacts facts) {
     POLLUX_CHECK(batch_ > 0);
+    plan_.note_answer(facts.bytes);
     if (pdu.error_status != 0) return take_error(pdu);
-    return in_gets() ? take_gets(pdu) : take_rows(pdu);
+    return in_gets() ? take_gets(pdu, facts) : take_rows(pdu, facts);
 }
 
 // --- errors of the device ------------------------------------------------------------------------
 
 Exchange::Step Exchange::take_error(const PduView& pdu) {
     const auto status = static_cast<ErrorStatus>(pdu.error_status);
-    if (status == ErrorStatus::kTooBig && ask_for_less()) return plan();
+    // A late answer may be about the first, larger copy.
+    const AskedSize about = narrowed_ && in_gets() ? silent_ : asked_;
+    if (status == ErrorStatus::kTooBig && plan_.ask_for_less(about)) return plan();
+    const bool troubled =
+        status == ErrorStatus::kGenErr || status == ErrorStatus::kResourceUnavailable;
+    if (troubled && plan_.try_less(about)) return plan();
     if (status == ErrorStatus::kNoSuchName) return take_missing(pdu.error_index);
     const bool names_one =
         pdu.error_index >= 1 && static_cast<std::size_t>(pdu.error_index) <= batch_;
@@ -150,31 +175,18 @@ Exchange::Step Exchange::take_error(const PduView& pdu) {
                                     : "see the device's log, or leave this variable out"));
 }
 
-// A smaller request of the same kind, and remembers that the device wants it. False: it is as
-// small as it gets.
-bool Exchange::ask_for_less() {
-    if (!in_gets() && uses_bulk() && repetitions() > 1) {
-        hint_.max_repetitions = repetitions() / 2;
-        return true;
-    }
-    if (batch_ <= 1) return false;
-    hint_.max_varbinds = static_cast<std::uint32_t>(batch_ / 2);
-    return true;
-}
-
 // Version 1 names the one variable that does not exist, and answers none of the others. In a walk
 // that means that nothing follows.
 Exchange::Step Exchange::take_missing(std::int32_t error_index) {
+    // A late answer may be about the first, larger copy.
+    const std::size_t known = in_gets() ? accepted_ : batch_;
     std::size_t position = static_cast<std::size_t>(error_index) - 1;
-    if (error_index < 1 || position >= batch_) {
-        if (batch_ > 1) {
-            // It does not say which one: halve until it is alone. No hint, the size is not at
-            // fault.
-            const std::uint32_t known = hint_.max_varbinds;
-            hint_.max_varbinds = static_cast<std::uint32_t>(batch_ / 2);
-            const Step step = plan();
-            hint_.max_varbinds = known;
-            return step;
+    if (error_index < 1 || position >= known) {
+        // It does not say which one: halve until it is alone. Nothing is learned, the size is not
+        // at fault.
+        if (known > 1) {
+            once_ = known / 2;
+            return plan();
         }
         position = 0;
     }
@@ -190,9 +202,9 @@ Exchange::Step Exchange::take_missing(std::int32_t error_index) {
 
 // --- answers -------------------------------------------------------------------------------------
 
-Exchange::Step Exchange::take_gets(const PduView& pdu) {
+Exchange::Step Exchange::take_gets(const PduView& pdu, AnswerFacts facts) {
     std::size_t taken = 0;
-    for (VarbindReader reader(pdu.varbinds); taken < batch_ && !reader.empty(); ++taken) {
+    for (VarbindReader reader(pdu.varbinds); taken < accepted_ && !reader.empty(); ++taken) {
         const Parsed<VarbindView> varbind = reader.next();
         if (!varbind) return fail_malformed(varbind.error());
         const std::uint32_t index = open_gets_[next_get_ + taken];
@@ -203,12 +215,20 @@ Exchange::Step Exchange::take_gets(const PduView& pdu) {
         if (!value) return fail_malformed(value.error());
     }
     if (taken == 0) return fail_malformed("no variable, though it reports no error");
+    if (narrowed_) {
+        // More than that is the late answer to the first copy: it was only slow.
+        if (taken == 1) plan_.silent(silent_, blame_);
+    } else if (taken < batch_) {
+        plan_.cut(asked_, static_cast<std::uint32_t>(taken));
+    } else {
+        plan_.whole(asked_, facts.quick);
+    }
     // A device that answers only the first ones is asked for the rest.
     next_get_ += taken;
     return plan();
 }
 
-Exchange::Step Exchange::take_rows(const PduView& pdu) {
+Exchange::Step Exchange::take_rows(const PduView& pdu, AnswerFacts facts) {
     std::size_t count = 0;
     for (VarbindReader reader(pdu.varbinds); !reader.empty(); ++count) {
         const Parsed<VarbindView> varbind = reader.next();
@@ -216,9 +236,38 @@ Exchange::Step Exchange::take_rows(const PduView& pdu) {
         // Repetition by repetition, each with one variable per column; it may end anywhere.
         Column& column = columns_[active_[count % batch_]];
         if (column.done) continue;
-        if (take_row(column, *varbind) == Step::kFailed) return Step::kFailed;
+        if (take_row(column, *varbind) == Step::kFailed) {
+            return bulk_is_odd_ && plan_.give_up_bulk() ? walk_again_without_bulk() : Step::kFailed;
+        }
     }
-    if (count == 0) return fail_malformed("no variable, though it reports no error");
+    if (count == 0) {
+        if (asked_.bulk && plan_.give_up_bulk()) return walk_again_without_bulk();
+        return fail_malformed("no variable, though it reports no error");
+    }
+    const bool ended = std::ranges::all_of(
+        active_, [this](std::uint32_t column) { return columns_[column].done; });
+    const bool left_out = count < batch_ * asked_.rows && !ended;
+    if (narrowed_) {
+        plan_.silent(silent_, blame_);
+    } else if (halved_) {
+        // One lost packet says little.
+    } else if (left_out) {
+        plan_.cut(asked_, static_cast<std::uint32_t>(count / batch_));
+    } else if (count >= batch_ * asked_.rows) {
+        plan_.whole(asked_, facts.quick);
+    }
+    return plan();
+}
+
+// What GETBULK brought so far may have holes too: everything is read again, by GETNEXT.
+Exchange::Step Exchange::walk_again_without_bulk() {
+    bulk_is_odd_ = false;
+    failure_ = {};
+    for (Column& column : columns_) {
+        column.cursor = ask_->walks[column.walk];
+        column.done = false;
+        reply_.walks[column.walk].clear();
+    }
     return plan();
 }
 
@@ -237,6 +286,7 @@ Exchange::Step Exchange::take_row(Column& column, const VarbindView& varbind) {
         return Step::kAsk;
     }
     if (name <= column.cursor) {
+        bulk_is_odd_ = asked_.bulk;
         return fail(FailureKind::kValidation, "snmp.not_increasing",
                     fmt::format("the device answered {} after {}, which would never end; walk a "
                                 "smaller part, or update the device",

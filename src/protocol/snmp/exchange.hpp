@@ -21,22 +21,15 @@
 #include "model/ask.hpp"
 #include "model/failure.hpp"
 #include "model/reply.hpp"
+#include "protocol/snmp/exchange_plan.hpp"
 #include "protocol/snmp/pdu.hpp"
 
 namespace pollux::protocol::snmp {
 
-// What a device was found to take; 0: nothing known.
-struct DeviceHint {
-    std::uint32_t max_varbinds = 0;
-    std::uint32_t max_repetitions = 0;
-    bool operator==(const DeviceHint&) const = default;
-};
-
-struct ExchangeLimits {
-    std::uint32_t max_requests = 20'000;  // of one ask, resends not counted
-    // Of a request and of its expected answer: below the MTU of Ethernet, so that nothing is
-    // fragmented. Answers with long texts can still be larger.
-    std::size_t message_bytes = 1400;
+// What the driver knows about an answer beside its content.
+struct AnswerFacts {
+    std::size_t bytes = 0;
+    bool quick = true;  // well within its time
 };
 
 class Exchange {
@@ -44,23 +37,26 @@ class Exchange {
     enum class Step : std::uint8_t { kAsk, kDone, kFailed };
 
     // The ask must stay until the exchange is done with.
-    Step begin(const model::SnmpAsk& ask, DeviceHint hint, ExchangeLimits limits = {});
+    Step begin(const model::SnmpAsk& ask, const DeviceProfile& profile, ExchangeLimits limits = {});
 
     // The request under way; the same one again for a resend.
     void put_request(BerWriter& writer, std::int32_t request_id) const;
 
     // The answer to the request under way. Not after kDone or kFailed.
-    Step take_response(const PduView& pdu);
+    Step take_response(const PduView& pdu, AnswerFacts facts = {});
 
-    // Nobody answered in time and the request goes out again: a large table is asked for in
-    // smaller pieces, because devices drop what they cannot send in one packet.
-    void before_resend();
+    // Nobody answered in time and the request goes out again, smaller, because devices drop what
+    // they cannot send in one packet; the last time as small as it gets. `blame`: if that is
+    // answered the size was at fault, and not that too much was under way. True: it is a request
+    // of another shape and needs another id; otherwise a late answer to the first copy is as good.
+    bool before_resend(bool last = false, bool blame = true);
 
     // "GetRequest for 5 variables", for traces.
     std::string describe_request() const;
 
-    // What the device was found to take meanwhile; equal to the hint given if nothing new.
-    DeviceHint hint() const { return hint_; }
+    // What the device was found to take meanwhile, and whether that is news.
+    const DeviceProfile& profile() const { return plan_.profile(); }
+    bool learned() const { return plan_.changed(); }
     std::uint32_t requests() const { return requests_; }
 
     model::SnmpReply take_reply() { return std::move(reply_); }
@@ -76,27 +72,32 @@ class Exchange {
     Step plan();
     void plan_gets();
     void plan_walks();
+    std::size_t varbind_limit();
     bool in_gets() const { return next_get_ < open_gets_.size(); }
-    std::size_t varbind_limit() const;
-    std::uint32_t repetitions() const;
-    bool uses_bulk() const { return ask_->version != model::SnmpVersion::kV1; }
     const model::Oid& asked_oid(std::size_t position) const;
+    Step walk_again_without_bulk();
 
     Step take_error(const PduView& pdu);
     Step take_missing(std::int32_t error_index);
-    bool ask_for_less();
-    Step take_gets(const PduView& pdu);
-    Step take_rows(const PduView& pdu);
+    Step take_gets(const PduView& pdu, AnswerFacts facts);
+    Step take_rows(const PduView& pdu, AnswerFacts facts);
     Step take_row(Column& column, const VarbindView& varbind);
     Step fail(model::FailureKind kind, std::string code, std::string message);
     Step fail_malformed(Problem problem);
 
     const model::SnmpAsk* ask_ = nullptr;
-    DeviceHint hint_;
+    ExchangePlan plan_;
     ExchangeLimits limits_;
     std::uint32_t requests_ = 0;
-    std::uint32_t patience_shift_ = 0;  // halvings of the repetitions because of silence
-    std::size_t batch_ = 0;             // variables in the request under way
+    std::size_t batch_ = 0;     // variables in the request under way
+    AskedSize asked_;           // the request under way
+    AskedSize silent_;          // what it was before nobody answered
+    std::size_t accepted_ = 0;  // variables that an answer to a GET may have: of the first copy
+    std::size_t once_ = 0;      // at most so many variables in the next request; 0: as planned
+    bool halved_ = false;       // because of silence
+    bool narrowed_ = false;     // because of silence, to the least there is
+    bool blame_ = false;        // the size, for the silence
+    bool bulk_is_odd_ = false;  // an answer to a GETBULK that no device may give
 
     std::vector<std::uint32_t> open_gets_;  // indices into the ask's gets, not answered yet
     std::size_t next_get_ = 0;              // the first one of them in the request under way

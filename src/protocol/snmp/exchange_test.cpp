@@ -35,9 +35,9 @@ Step take(Exchange& exchange, const Pdu& response) {
     return exchange.take_response(*parse_pdu(*reader.next()));
 }
 
-Step run(Exchange& exchange, const model::SnmpAsk& ask, const Device& device, DeviceHint hint = {},
-         ExchangeLimits limits = {}) {
-    Step step = exchange.begin(ask, hint, limits);
+Step run(Exchange& exchange, const model::SnmpAsk& ask, const Device& device,
+         const DeviceProfile& profile = {}, ExchangeLimits limits = {}) {
+    Step step = exchange.begin(ask, profile, limits);
     for (std::int32_t id = 1; step == Step::kAsk; ++id) {
         if (id > 100'000) {
             ADD_FAILURE() << "it never ends";
@@ -121,7 +121,8 @@ TEST(Exchange, HalvesWhatIsTooBigAndRemembersIt) {
     for (int i = 1; i <= 24; ++i) ask.gets.push_back(oid_of("1.3.6.1.5.1." + std::to_string(i)));
     Exchange exchange;
     ASSERT_EQ(run(exchange, ask, by(agent)), Step::kDone);
-    EXPECT_EQ(exchange.hint().max_varbinds, 6U);
+    EXPECT_EQ(exchange.profile().varbinds.now, 6U);
+    EXPECT_EQ(exchange.profile().too_big, 2U);
     EXPECT_EQ(agent.requests, 2U + 4U);  // 24, 12, then four of 6
     const model::SnmpReply reply = exchange.take_reply();
     for (std::size_t i = 0; i < 24; ++i) {
@@ -129,7 +130,7 @@ TEST(Exchange, HalvesWhatIsTooBigAndRemembersIt) {
     }
     agent.requests = 0;
     Exchange again;
-    ASSERT_EQ(run(again, ask, by(agent), exchange.hint()), Step::kDone);
+    ASSERT_EQ(run(again, ask, by(agent), exchange.profile()), Step::kDone);
     EXPECT_EQ(agent.requests, 4U);
 }
 
@@ -191,7 +192,7 @@ TEST(Exchange, FindsTheMissingVariableIfTheDeviceDoesNotNameIt) {
     const model::SnmpReply reply = exchange.take_reply();
     EXPECT_EQ(reply.gets[2].type, SnmpType::kNoSuchObject);
     EXPECT_EQ(reply.gets[3].integer, 1'000'003);
-    EXPECT_EQ(exchange.hint(), DeviceHint{});
+    EXPECT_EQ(exchange.profile(), DeviceProfile{});
 }
 
 TEST(Exchange, NamesTheVariableOfAnError) {
@@ -201,11 +202,16 @@ TEST(Exchange, NamesTheVariableOfAnError) {
                   [](const Pdu& request) {
                       Pdu response = request;
                       response.type = PduType::kResponse;
-                      response.error_status = 5;
-                      response.error_index = 2;
+                      for (Varbind& varbind : response.varbinds) {
+                          varbind.value.type = SnmpType::kInteger;
+                          if (varbind.oid == oid_of("1.3.6.1.2")) response.error_status = 5;
+                      }
+                      response.error_index = static_cast<std::int32_t>(
+                          response.error_status == 0 ? 0 : response.varbinds.size());
                       return response;
                   }),
               Step::kFailed);
+    EXPECT_EQ(exchange.profile(), DeviceProfile{}) << "the size was not at fault";
     EXPECT_EQ(exchange.failure().code, "snmp.error_status");
     EXPECT_EQ(exchange.failure().kind, model::FailureKind::kApi);
     EXPECT_NE(exchange.failure().message.find("genErr for 1.3.6.1.2;"), std::string::npos)
@@ -306,20 +312,22 @@ TEST(Exchange, LowersRepetitionsThatAreTooBig) {
     agent.max_varbinds = 13;
     Exchange exchange;
     ASSERT_EQ(run(exchange, ask_of({}, {"1.3.6.1.5.1", "1.3.6.1.5.2"}), by(agent)), Step::kDone);
-    EXPECT_EQ(exchange.hint().max_repetitions, 6U);  // 25, 12, 6
-    EXPECT_EQ(exchange.hint().max_varbinds, 0U);
+    EXPECT_EQ(exchange.profile().repetitions.now, 6U);  // 25, 12, 6
+    EXPECT_EQ(exchange.profile().varbinds.now, 0U);
     EXPECT_EQ(exchange.take_reply().walks[1].size(), 30U);
 }
 
 TEST(Exchange, StopsAtNamesThatDoNotIncrease) {
     ScriptedAgent agent = agent_with_table(1, 30);
     for (const std::string_view wrong : {"1.3.6.1.5.1.3", "1.3.6.1.5.1.10", "1.3.6.1.4"}) {
+        model::SnmpAsk ask = ask_of({}, {"1.3.6.1.5.1"});
+        ask.fixed.bulk = false;
         Exchange exchange;
-        ASSERT_EQ(run(exchange, ask_of({}, {"1.3.6.1.5.1"}),
+        ASSERT_EQ(run(exchange, ask,
                       [&](const Pdu& request) {
                           Pdu response = agent.answer(request);
-                          if (response.varbinds.size() > 10) {
-                              response.varbinds[10].oid = oid_of(wrong);
+                          if (request.varbinds[0].oid == oid_of("1.3.6.1.5.1.10")) {
+                              response.varbinds[0].oid = oid_of(wrong);
                           }
                           return response;
                       }),
@@ -385,7 +393,7 @@ TEST(Exchange, AsksForSmallerPiecesAfterSilence) {
     EXPECT_EQ(request_of(exchange, 1).error_index, 6);
     ASSERT_EQ(take(exchange, agent.answer(request_of(exchange, 1))), Step::kAsk);
     EXPECT_EQ(request_of(exchange, 2).error_index, 25) << "one lost packet says little";
-    EXPECT_EQ(exchange.hint(), DeviceHint{});
+    EXPECT_EQ(exchange.profile(), DeviceProfile{});
 }
 
 TEST(Exchange, SurvivesAnyAnswer) {

@@ -128,6 +128,12 @@ PollFailure timed_out(const Silence& silence) {
             FailureKind::kDns, "snmp.dns",
             fmt::format("the name was not resolved within {}; check the name server", waited));
     }
+    if (silence.behind_others) {
+        return failure_of(FailureKind::kTimeout, "snmp.timeout",
+                          fmt::format("other requests to the device were not answered for {}, so "
+                                      "this one was not sent; check that it is up",
+                                      waited));
+    }
     if (silence.sends == 0) {
         return failure_of(FailureKind::kInternal, "snmp.not_sent",
                           fmt::format("the request still waited to be sent after {}; too many "

@@ -26,8 +26,9 @@ model::PollFailure unreachable(int error_number);
 struct Silence {
     base::Duration waited{};
     std::uint32_t sends = 0;
-    bool was_answered = false;  // an earlier request of the same ask was
-    bool was_located = false;   // the address of the device is known
+    bool was_answered = false;   // an earlier request of the same ask was
+    bool was_located = false;    // the address of the device is known
+    bool behind_others = false;  // it waited for other requests to the device, and was never sent
     model::SnmpVersion version = model::SnmpVersion::kV2c;
     bool discovering = false;     // v3: its engine was asked for
     bool encrypted = false;       // v3: the requests were

@@ -37,6 +37,7 @@ enum class ErrorStatus : std::int32_t {
     kReadOnly = 4,
     kGenErr = 5,
     kNoAccess = 6,
+    kResourceUnavailable = 13,
     kAuthorizationError = 16,
 };
 

@@ -31,7 +31,7 @@ SnmpDriver::SnmpDriver(net::EventLoop& loop, SnmpSeams seams, SnmpOptions option
       seams_(std::move(seams)),
       options_(options),
       key_(random.key),
-      hints_(options.max_hints, random.key),
+      profiles_(options.max_profiles, random.key),
       v3_(random.key, random.salt, options.max_engines),
       wheel_(loop.now()),
       wheel_timer_(loop, [this] { on_timer(); }),
@@ -156,17 +156,28 @@ base::Status SnmpDriver::use_first_allowed(Poll& poll,
 
 void SnmpDriver::begin(std::uint64_t ticket) {
     Poll& poll = *find(ticket);
-    poll.hint = hints_.find(poll.peer);
+    find_profile(poll);
     if (poll.fresh_login && is_v3(poll)) v3_.forget(poll.peer);
-    if (poll.exchange.begin(snmp_ask(poll), poll.hint, options_.limits) ==
+    if (poll.exchange.begin(snmp_ask(poll), profiles_.at(poll.place).profile, options_.limits) ==
         Exchange::Step::kFailed) {
         return end_later(ticket, std::move(poll.exchange.failure()));
     }
     ask_next(poll);
 }
 
-// Puts the exchange's next request in line, under an id of its own.
+// Puts the exchange's next request in line, under an id of its own; or waits for its turn.
 void SnmpDriver::ask_next(Poll& poll) {
+    if (!take_slot(poll)) return arm(poll, poll.deadline);
+    take_id(poll);
+    poll.under_way = true;
+    poll.resends_left = poll.ask->resends;
+    poll.resent = false;
+    poll.crowd = 0;
+    arm(poll, poll.deadline);
+    get_in_line(poll);
+}
+
+void SnmpDriver::take_id(Poll& poll) {
     const auto is_taken = [this](std::int32_t id) {
         return by_request_.find(request_hash(id), [&](std::uint32_t slot) {
             return polls_[slot].request_id == id;
@@ -178,10 +189,12 @@ void SnmpDriver::ask_next(Poll& poll) {
             static_cast<std::int32_t>(base::siphash24(key_, ++next_request_) & 0x7FFFFFFFU);
     } while (poll.request_id == 0 || is_taken(poll.request_id));
     by_request_.insert(request_hash(poll.request_id), slot_of(poll.ticket));
-    poll.under_way = true;
-    poll.resends_left = poll.ask->resends;
-    arm(poll, poll.deadline);
-    get_in_line(poll);
+}
+
+void SnmpDriver::forget_id(Poll& poll) {
+    const std::uint32_t slot = slot_of(poll.ticket);
+    by_request_.erase(request_hash(poll.request_id),
+                      [&](std::uint32_t found) { return found == slot; });
 }
 
 void SnmpDriver::get_in_line(Poll& poll) {
@@ -192,9 +205,8 @@ void SnmpDriver::get_in_line(Poll& poll) {
 void SnmpDriver::drop_request(Poll& poll) {
     if (poll.window_number != 0) transport_->settle(std::exchange(poll.window_number, 0));
     if (!std::exchange(poll.under_way, false)) return;
-    const std::uint32_t slot = slot_of(poll.ticket);
-    by_request_.erase(request_hash(poll.request_id),
-                      [&](std::uint32_t found) { return found == slot; });
+    forget_id(poll);
+    give_slot_back(poll);
 }
 
 // --- sending -------------------------------------------------------------------------------------
@@ -211,7 +223,7 @@ TransportClient::Outgoing SnmpDriver::prepare(std::uint64_t ticket,
     if (is_v3(*poll)) {
         put_v3_request(*poll, writer);
     } else {
-        poll->exchange.put_request(writer, poll->request_id);
+        put_pdu_of(*poll, writer);
         put_community_wrapper(writer, 0, snmp_ask(*poll).version, community_of(*poll->ask));
     }
     if (!writer.ok()) {
@@ -232,6 +244,7 @@ void SnmpDriver::on_sent(std::uint64_t ticket, std::size_t bytes, std::uint64_t 
     ++poll.sends;
     poll.bytes_out += bytes;
     poll.window_number = number;
+    poll.sent_at = loop_.now();
     arm(poll, std::min(poll.deadline, loop_.now() + request_timeout(poll)));
     if (poll.tracing) {
         trace(poll, fmt::format("sent {} to {}, request {}, {} bytes",
@@ -289,6 +302,7 @@ bool SnmpDriver::on_due(std::uint32_t slot, std::uint32_t tick) {
                               .sends = poll.sends,
                               .was_answered = poll.was_answered,
                               .was_located = poll.peer.family != AF_UNSPEC,
+                              .behind_others = poll.waited && poll.sends == 0,
                               .version = snmp_ask(poll).version,
                               .discovering = poll.discovering,
                               .encrypted =
@@ -299,13 +313,21 @@ bool SnmpDriver::on_due(std::uint32_t slot, std::uint32_t tick) {
     return true;
 }
 
-// Under the same id: a late answer to the first copy is as good.
+// Under the same id where the shape stays: a late answer to the first copy is as good.
 void SnmpDriver::resend(Poll& poll) {
     --poll.resends_left;
     ++counters_.resent;
     if (poll.window_number != 0) transport_->settle(std::exchange(poll.window_number, 0));
     trace(poll, "no answer in time");
-    poll.exchange.before_resend();
+    const std::uint32_t under_way = profiles_.at(poll.place).under_way;
+    poll.resent = true;
+    if (under_way > 1) poll.crowd = std::max(poll.crowd, under_way);
+    const bool last = poll.resends_left == 0;
+    if (poll.check == nullptr && !poll.discovering &&
+        poll.exchange.before_resend(last, poll.crowd == 0)) {
+        forget_id(poll);
+        take_id(poll);
+    }
     arm(poll, poll.deadline);
     get_in_line(poll);
 }
@@ -359,8 +381,11 @@ void SnmpDriver::take_response(Poll& poll, const PduView& pdu, std::size_t bytes
         trace(poll, fmt::format("received the answer to request {}: {}, {} bytes", pdu.request_id,
                                 error_status_text(pdu.error_status), bytes));
     }
+    const bool quick = !poll.resent && loop_.now() - poll.sent_at < request_timeout(poll) / 2;
+    note_answer(poll, quick);
     drop_request(poll);
-    switch (poll.exchange.take_response(pdu)) {
+    if (poll.check != nullptr) return take_checked(poll, pdu);
+    switch (poll.exchange.take_response(pdu, {.bytes = bytes, .quick = quick})) {
         case Exchange::Step::kAsk: return ask_next(poll);
         case Exchange::Step::kDone: return succeed(poll);
         case Exchange::Step::kFailed: return fail(poll, std::move(poll.exchange.failure()));
@@ -393,16 +418,29 @@ void SnmpDriver::on_icmp_error(const IcmpError& error) {
 // --- ends ----------------------------------------------------------------------------------------
 
 void SnmpDriver::succeed(Poll& poll) {
+    const std::uint64_t ticket = poll.ticket;
     model::Reply reply;
     model::SnmpReply answer = poll.exchange.take_reply();
     answer.pdus = poll.sends;
+    learn(poll);
+    take_identity(poll, answer);
+    std::unique_ptr<NarrowCheck> check = due_check(poll, answer);
+    if (check == nullptr) {
+        reply.answer = std::move(answer);
+        return finish(poll, std::move(reply));
+    }
+    const std::shared_ptr<const model::Ask> ask = poll.ask;
+    const Endpoint peer = poll.peer;
     reply.answer = std::move(answer);
-    finish(poll, std::move(reply));
+    // Nobody waits for the check. It takes a slot of its own, which may move the poll.
+    start_check(ask, peer, std::move(check));
+    finish(*find(ticket), std::move(reply));
 }
 
 void SnmpDriver::fail(Poll& poll, PollFailure failure) {
     failure.message = fmt::format("SNMP with {}: {}", place_of(poll), failure.message);
     trace(poll, fmt::format("failed with {}", failure.code));
+    learn(poll);
     model::Reply reply;
     reply.answer = std::move(failure);
     finish(poll, std::move(reply));
@@ -411,7 +449,6 @@ void SnmpDriver::fail(Poll& poll, PollFailure failure) {
 void SnmpDriver::finish(Poll& poll, model::Reply reply) {
     drop_request(poll);
     if (poll.timed) wheel_.note_stale();
-    if (poll.exchange.hint() != poll.hint) hints_.store(poll.peer, poll.exchange.hint());
     reply.phases = poll.phases;
     reply.phases.total = net::boot_now() - poll.started;
     reply.bytes_in = poll.bytes_in;

@@ -29,14 +29,24 @@
 #include "base/timing_wheel.hpp"
 #include "net/event_loop.hpp"
 #include "protocol/driver.hpp"
-#include "protocol/snmp/device_hints.hpp"
 #include "protocol/snmp/exchange.hpp"
+#include "protocol/snmp/narrow_check.hpp"
+#include "protocol/snmp/profile_table.hpp"
 #include "protocol/snmp/transport.hpp"
 #include "protocol/snmp/v3_client.hpp"
 
 namespace pollux::protocol::snmp {
 
 using Resolved = std::move_only_function<void(base::Result<std::vector<sockaddr_storage>>)>;
+
+// Something about a device that people should know.
+struct ProfileNews {
+    enum class Kind : std::uint8_t { kFirmwareChanged, kBulkOff, kLies };
+    Kind kind = Kind::kFirmwareChanged;
+    std::string host;     // as it was asked for
+    std::string address;  // with the port
+    std::string detail;
+};
 
 // What the driver needs from outside.
 struct SnmpSeams {
@@ -45,14 +55,17 @@ struct SnmpSeams {
     // Finds the addresses of a name and calls back once, on the loop's thread, at any later time
     // or at once. Literals never come here. Empty: names are refused.
     std::function<void(const std::string& host, Resolved)> resolve;
+    // Is told once for each. Empty: nobody.
+    std::function<void(const ProfileNews&)> tell = nullptr;
 };
 
 struct SnmpOptions {
     TransportOptions transport;
     ExchangeLimits limits;
-    std::size_t max_hints = 65'536;
-    std::size_t max_engines = 65'536;   // of v3
-    std::size_t max_trace_lines = 200;  // of one ask
+    std::size_t max_profiles = 65'536;
+    base::Duration check_every = std::chrono::hours(24);  // bulk answers against narrow ones
+    std::size_t max_engines = 65'536;                     // of v3
+    std::size_t max_trace_lines = 200;                    // of one ask
 };
 
 // Since the driver was made.
@@ -64,6 +77,11 @@ struct SnmpCounters {
     std::uint64_t wrong_source = 0;  // right id, wrong address
     std::uint64_t malformed = 0;
     std::uint64_t icmp_errors = 0;
+    // Profiles
+    std::uint64_t steps_back = 0;     // sizes that devices did not take
+    std::uint64_t relearned = 0;      // profiles that began again with other firmware
+    std::uint64_t narrow_checks = 0;  // begun
+    std::uint64_t differences = 0;    // found by them
     // v3
     std::uint64_t discoveries = 0;   // engines asked for
     std::uint64_t resyncs = 0;       // clocks taken from a device that refused ours
@@ -84,9 +102,13 @@ class SnmpDriver final : public Driver, private TransportClient {
     std::size_t in_flight() const override { return polls_.size(); }
 
     const SnmpCounters& counters() const { return counters_; }
-    // What was learned about engines of v3, to be kept over a restart: a small versioned blob.
+    const ProfileTable& profiles() const { return profiles_; }
+    // What was learned about engines of v3 and about devices, to be kept over a restart: a small
+    // versioned blob.
     std::size_t known_engines() const { return v3_.engines().size(); }
-    std::uint64_t learned_revision() const { return v3_.engines().revision(); }
+    std::uint64_t learned_revision() const {
+        return v3_.engines().revision() + profiles_.revision();
+    }
     void learned(base::ByteWriter& writer) const;
     base::Status recall(base::ByteReader& reader);
     // Requests that wait for their turn to be sent.
@@ -117,8 +139,16 @@ class SnmpDriver final : public Driver, private TransportClient {
         std::uint32_t sends = 0;
         std::uint64_t window_number = 0;  // 0: nothing in the window
         Endpoint peer;
-        DeviceHint hint;
+        std::uint32_t place = ProfileTable::kNone;  // in profiles_
+        std::uint32_t steps_before = 0;             // back, of the profile
+        bool waits = false;                         // for another request to the device to end
+        bool waited = false;                        // it did, once
+        bool counted = false;                       // among the device's requests under way
+        bool resent = false;                        // the request under way
+        std::uint32_t crowd = 0;  // requests to the device when it was resent; 0: only this one
+        base::BootTime sent_at;
         Exchange exchange;
+        std::unique_ptr<NarrowCheck> check;  // then the exchange is not used, and nobody waits
         model::Phases phases;
         std::uint64_t bytes_in = 0;
         std::uint64_t bytes_out = 0;
@@ -147,6 +177,8 @@ class SnmpDriver final : public Driver, private TransportClient {
     base::Status use_first_allowed(Poll& poll, std::span<const sockaddr_storage> addresses);
     void begin(std::uint64_t ticket);
     void ask_next(Poll& poll);
+    void take_id(Poll& poll);
+    void forget_id(Poll& poll);
     void get_in_line(Poll& poll);
     static base::Duration request_timeout(const Poll& poll);
     void drop_request(Poll& poll);
@@ -169,6 +201,20 @@ class SnmpDriver final : public Driver, private TransportClient {
     void take_v3_detour(Poll& poll, const V3Answer& answer);
     bool is_v3(const Poll& poll) const { return snmp_ask(poll).version == model::SnmpVersion::kV3; }
 
+    // Profiles: snmp_driver_profile.cpp
+    void find_profile(Poll& poll);
+    bool take_slot(Poll& poll);
+    void give_slot_back(Poll& poll);
+    void note_answer(Poll& poll, bool quick);
+    void learn(Poll& poll);
+    void take_identity(Poll& poll, const model::SnmpReply& answer);
+    std::unique_ptr<NarrowCheck> due_check(Poll& poll, const model::SnmpReply& answer);
+    void start_check(std::shared_ptr<const model::Ask> ask, const Endpoint& peer,
+                     std::unique_ptr<NarrowCheck> check);
+    void take_checked(Poll& poll, const PduView& pdu);
+    void put_pdu_of(const Poll& poll, BerWriter& writer) const;
+    void tell(const Poll& poll, ProfileNews::Kind kind, std::string detail);
+
     // These end the poll; the reference is gone afterwards.
     void succeed(Poll& poll);
     void fail(Poll& poll, model::PollFailure failure);
@@ -188,7 +234,7 @@ class SnmpDriver final : public Driver, private TransportClient {
     base::Slab<Poll> polls_;
     base::FlatIndex by_order_;
     base::FlatIndex by_request_;
-    DeviceHints hints_;
+    ProfileTable profiles_;
     V3Client v3_;
     base::TimingWheel wheel_;
     std::vector<Ended> ended_;

@@ -10,6 +10,7 @@
 
 #include "net/test_process.hpp"
 #include "protocol/snmp/codec_test_support.hpp"
+#include "protocol/snmp/device_test_support.hpp"
 #include "protocol/snmp/driver_test_support.hpp"
 #include "protocol/snmp/scripted_agent.hpp"
 
@@ -18,76 +19,16 @@ namespace {
 
 using namespace std::chrono_literals;
 using model::FailureKind;
-using net::test::TestAddress;
 using test::answer_in;
 using test::DriverFixture;
 using test::failure_in;
+using test::FakeDevice;
 using test::gets_of;
 using test::make_ask;
 using test::share;
 using test::walks_of;
 
 constexpr const char* kUptime = "1.3.6.1.2.1.1.3.0";
-
-// A UDP socket that hands what arrives to a function.
-class FakeDevice final : private net::FdHandler {
-  public:
-    using Handler = std::function<void(FakeDevice&, const Message&)>;
-
-    FakeDevice(net::EventLoop& loop, Handler handler, const std::string& literal = "127.0.0.1")
-        : loop_(loop), handler_(std::move(handler)) {
-        const TestAddress any(literal, 0);
-        fd_ = socket(any.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        EXPECT_EQ(bind(fd_, any.get(), any.length), 0);
-        sockaddr_storage bound{};
-        socklen_t length = sizeof bound;
-        getsockname(fd_, reinterpret_cast<sockaddr*>(&bound), &length);
-        port_ = from_sockaddr(bound)->port;
-        EXPECT_TRUE(loop.watch(fd_, EPOLLIN, *this).has_value());
-    }
-    ~FakeDevice() {
-        loop_.unwatch(fd_);
-        close(fd_);
-    }
-
-    std::uint16_t port() const { return port_; }
-    int received() const { return received_; }
-    void send(std::span<const std::uint8_t> bytes) {
-        EXPECT_EQ(sendto(fd_, bytes.data(), bytes.size(), 0,
-                         reinterpret_cast<const sockaddr*>(&client_), client_length_),
-                  static_cast<ssize_t>(bytes.size()));
-    }
-    void send(const Message& message) { send(encoded(message)); }
-    // From here to whom another device last heard.
-    void send_as_stranger(const FakeDevice& other, const Message& message) {
-        client_ = other.client_;
-        client_length_ = other.client_length_;
-        send(message);
-    }
-
-  private:
-    void on_ready(int fd, std::uint32_t) override {
-        std::array<std::uint8_t, 65536> buffer;
-        while (true) {
-            client_length_ = sizeof client_;
-            const ssize_t got = recvfrom(fd, buffer.data(), buffer.size(), 0,
-                                         reinterpret_cast<sockaddr*>(&client_), &client_length_);
-            if (got < 0) return;
-            ++received_;
-            const auto message = decode_message({buffer.data(), static_cast<std::size_t>(got)});
-            ASSERT_TRUE(message.has_value()) << message.error();
-            handler_(*this, *message);
-        }
-    }
-
-    net::EventLoop& loop_;
-    Handler handler_;
-    int fd_ = -1;
-    std::uint16_t port_ = 0;
-    int received_ = 0;
-    sockaddr_storage client_{};
-    socklen_t client_length_ = 0;
-};
 
 ScriptedAgent& agent() {
     static ScriptedAgent made = [] {
@@ -126,11 +67,12 @@ TEST(SnmpDriver, AnswersAGet) {
     EXPECT_GT(reply.phases.first_byte.count(), 0);
     EXPECT_GE(reply.phases.total, reply.phases.first_byte);
     EXPECT_EQ(reply.phases.dns.count(), 0);
-    ASSERT_EQ(reply.trace.size(), 2U);
-    EXPECT_NE(reply.trace[0].find("sent GetRequest for 1 variables to 127.0.0.1:"),
+    ASSERT_EQ(reply.trace.size(), 3U);
+    EXPECT_NE(reply.trace[0].find("profile: "), std::string::npos) << reply.trace[0];
+    EXPECT_NE(reply.trace[1].find("sent GetRequest for 1 variables to 127.0.0.1:"),
               std::string::npos)
-        << reply.trace[0];
-    EXPECT_NE(reply.trace[1].find("noError"), std::string::npos) << reply.trace[1];
+        << reply.trace[1];
+    EXPECT_NE(reply.trace[2].find("noError"), std::string::npos) << reply.trace[2];
     EXPECT_EQ(fixture.driver().in_flight(), 0U);
 }
 
@@ -407,6 +349,13 @@ TEST(SnmpDriver, RemembersWhatADeviceTakes) {
     EXPECT_EQ(largest, 5U);
 }
 
+// One device stands for many, so it may be asked as often at once.
+model::SnmpAsk as_many_devices(const model::Ask& ask) {
+    model::SnmpAsk snmp = std::get<model::SnmpAsk>(ask.request);
+    snmp.fixed.parallel = 100'000;
+    return snmp;
+}
+
 // Thousands at once, each starting another when it is done: paced, all answered, none twice.
 TEST(SnmpDriver, AnswersAFloodOfAsks) {
     SnmpOptions options;
@@ -416,6 +365,7 @@ TEST(SnmpDriver, AnswersAFloodOfAsks) {
     FakeDevice device(fixture.loop(), answers);
     model::Ask ask = quick_ask(device);
     ask.timeout = 30s;
+    ask.request = as_many_devices(ask);
     const auto shared = share(ask);
     constexpr std::uint64_t kAsks = 6000;
     std::map<std::uint64_t, int> ended;
@@ -450,6 +400,7 @@ TEST(SnmpDriver, ManySilentDevicesDoNotHoldUpTheOthers) {
     std::uint64_t id = 0;
     model::Ask dead = quick_ask(silent, 0);
     dead.timeout = 1h;
+    dead.request = as_many_devices(dead);
     const auto dead_ask = share(dead);
     for (int i = 0; i < 500; ++i) {
         fixture.driver().start({.id = ++id, .ask = dead_ask, .deadline = net::boot_now() + 4s},
@@ -495,7 +446,7 @@ TEST(SnmpDriver, NeverTracesTheCommunity) {
     model::Ask ask = make_ask("127.0.0.1", device.port(), gets_of({kUptime}), "s3cret");
     ask.request = walks_of({"1.3.6.1.5.1"});
     const model::Reply reply = fixture.ask(share(ask), test::kFar, true);
-    EXPECT_EQ(reply.trace.size(), 4U);
+    EXPECT_EQ(reply.trace.size(), 6U);
     for (const std::string& line : reply.trace) {
         EXPECT_EQ(line.find("s3cret"), std::string::npos) << line;
     }

@@ -21,7 +21,7 @@ void SnmpDriver::put_v3_request(Poll& poll, BerWriter& writer) {
         ++counters_.discoveries;
         return v3_.put_discovery(writer, poll.request_id);
     }
-    poll.exchange.put_request(writer, poll.request_id);
+    put_pdu_of(poll, writer);
     v3_.wrap(writer, 0, poll.peer, poll.ask->credentials, poll.request_id, loop_.now());
 }
 
@@ -75,10 +75,13 @@ void SnmpDriver::take_v3_detour(Poll& poll, const V3Answer& answer) {
 
 void SnmpDriver::learned(base::ByteWriter& writer) const {
     v3_.engines().encode(writer, net::boot_now(), net::wall_now());
+    profiles_.encode(writer);
 }
 
 base::Status SnmpDriver::recall(base::ByteReader& reader) {
-    return v3_.engines().decode(reader, net::boot_now(), net::wall_now());
+    auto status = v3_.engines().decode(reader, net::boot_now(), net::wall_now());
+    if (!status || reader.at_end()) return status;
+    return profiles_.decode(reader);
 }
 
 }  // namespace pollux::protocol::snmp

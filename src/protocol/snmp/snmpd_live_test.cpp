@@ -162,5 +162,30 @@ TEST(SnmpdLive, AStoppedAgentRefusesAtOnce) {
     EXPECT_EQ(fixture.driver().counters().icmp_errors, 2U);
 }
 
+// The profile grows with the polls of a real agent, and what is read stays the same.
+TEST(SnmpdLive, LearnsWhatARealAgentTakes) {
+    Snmpd snmpd;
+    SnmpOptions options;
+    options.check_every = base::Duration::zero();
+    DriverFixture fixture({}, options);
+    model::SnmpAsk narrow = walks_of({"1.3.6.1.2.1.1.9.1.2", "1.3.6.1.2.1.1.9.1.3",
+                                      "1.3.6.1.6.3.16.1.4.1.5", "1.3.6.1.2.1.2.2.1.2"});
+    const auto learned = live_ask(snmpd, narrow);
+    narrow.fixed = {.max_varbinds = 1, .max_repetitions = 1, .parallel = 0, .bulk = false};
+    const model::SnmpReply expected = answer_in(fixture.ask(live_ask(snmpd, narrow)));
+    ASSERT_EQ(expected.walks.size(), 4U);
+    std::uint32_t pdus = 0;
+    for (int i = 0; i < 4; ++i) {
+        const model::SnmpReply got = answer_in(fixture.ask(learned));
+        EXPECT_EQ(got.walks, expected.walks);
+        pdus = got.pdus;
+        EXPECT_TRUE(fixture.run_until([&] { return fixture.driver().in_flight() == 0; }));
+    }
+    EXPECT_GE(expected.pdus, 5 * pdus);
+    EXPECT_GT(fixture.driver().counters().narrow_checks, 0U);
+    EXPECT_EQ(fixture.driver().counters().differences, 0U) << "a real agent does not lie";
+    EXPECT_EQ(fixture.driver().counters().steps_back, 0U);
+}
+
 }  // namespace
 }  // namespace pollux::protocol::snmp

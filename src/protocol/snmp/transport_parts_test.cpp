@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/test_random.hpp"
-#include "protocol/snmp/device_hints.hpp"
 #include "protocol/snmp/endpoint.hpp"
 #include "protocol/snmp/send_window.hpp"
 
@@ -34,25 +33,6 @@ TEST(Endpoint, SurvivesTheFormOfTheKernel) {
     sockaddr_storage local{};
     local.ss_family = AF_UNIX;
     EXPECT_FALSE(from_sockaddr(local).has_value());
-}
-
-TEST(DeviceHints, KeepsTheNewestUpToItsCapacity) {
-    DeviceHints hints(100, {1, 2});
-    const auto device = [](std::uint32_t i) {
-        return *parse_literal("127.1.0." + std::to_string(i % 256),
-                              static_cast<std::uint16_t>(i / 256));
-    };
-    for (std::uint32_t i = 0; i < 1000; ++i) {
-        hints.store(device(i), {.max_varbinds = i + 1, .max_repetitions = 1});
-        EXPECT_EQ(hints.find(device(i)).max_varbinds, i + 1);
-        EXPECT_LE(hints.size(), 100U);
-    }
-    for (std::uint32_t i = 0; i < 1000; ++i) {
-        EXPECT_EQ(hints.find(device(i)).max_varbinds, i < 900 ? 0 : i + 1);
-    }
-    hints.store(device(950), {.max_varbinds = 3, .max_repetitions = 4});
-    EXPECT_EQ(hints.find(device(950)), (DeviceHint{.max_varbinds = 3, .max_repetitions = 4}));
-    EXPECT_EQ(hints.size(), 100U);
 }
 
 TEST(SendWindow, OpensWithAnswersAndWithTime) {
