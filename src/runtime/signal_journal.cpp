@@ -119,7 +119,10 @@ void SignalJournal::commit() {
                     if (good) life->journal->commit();
                 });
             });
-        if (!accepted) committed(false, accepted.error().message);
+        if (!accepted) {
+            committed(false, accepted.error().message);
+            return;  // tried again in a while
+        }
     }
 }
 
