@@ -31,14 +31,21 @@ std::string form_as_json(std::string_view body) {
     return out.take();
 }
 
+// By its content and not only by its name: curl -d calls everything a form, JSON too.
+bool is_form(const model::WebhookMessage& webhook) {
+    if (webhook.content_type != "application/x-www-form-urlencoded") return false;
+    const std::size_t first = webhook.body.find_first_not_of(" \t\r\n");
+    return first != std::string::npos && webhook.body[first] != '{' && webhook.body[first] != '[' &&
+           webhook.body.find('=') != std::string::npos;
+}
+
 // The body of a webhook is read like an answer over HTTP, the values of a trap or a push like
 // those of SNMP gets. False: the message is not of the addon's kind.
 bool as_reply(const AddonPlan& plan, const model::InboundMessage& message, model::Reply& out) {
     if (const auto* webhook = std::get_if<model::WebhookMessage>(&message.content)) {
         model::HttpReply reply;
         reply.status = 200;
-        const bool form = webhook->content_type == "application/x-www-form-urlencoded" &&
-                          !plan.http.endpoints.empty() &&
+        const bool form = is_form(*webhook) && !plan.http.endpoints.empty() &&
                           plan.http.endpoints[0].format == BodyFormat::kJson;
         reply.body = form ? form_as_json(webhook->body) : webhook->body;
         reply.headers.emplace_back("source", message.source);

@@ -123,7 +123,7 @@ TEST_F(ResolverTest, AFailingServerIsNotRemembered) {
 TEST_F(ResolverTest, ASilentServerEndsAtTheTimeout) {
     open({.timeout = milliseconds(200), .attempt_timeout = seconds(20)});
     server.names["silent.example"] = {.silent = true};
-    const auto start = boot_now();
+    const auto start = loop->now();  // what the timeout is counted from
     const auto result = resolve("silent.example");
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, "dns.timeout");
