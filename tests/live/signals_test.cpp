@@ -29,11 +29,13 @@ TEST(Signals, AFailedCameraIsRaisedOnceOverADeathAndClearedByTheFallbackPage) {
     const std::uint16_t port = net::test::free_port();
     std::optional<Nginx> nginx;
     nginx.emplace(web, camera(port), port);
-    PolluxServer server(folder,
-                        folder.write("fleet.yaml", fmt::format("devices:\n  yard: {{address: "
-                                                               "127.0.0.1, port: {}, interval: 1s, "
-                                                               "addons: [axis-camera]}}\n",
-                                                               port)));
+    const std::string fleet = fmt::format(
+        "credentials: {{camera: {{username: root, password: \"${{CAMERA_PASSWORD}}\"}}}}\n"
+        "devices:\n  yard: {{address: 127.0.0.1, port: {}, interval: 1s, credentials: camera, "
+        "addons: [axis-camera]}}\n",
+        port);
+    PolluxServer server(folder, folder.write("fleet.yaml", fleet),
+                        {{"CAMERA_PASSWORD", "of-the-yard"}});
     const std::string key = "axis-camera::yard";
     server.start();
     ASSERT_TRUE(server.everyone_answers()) << server.log();
