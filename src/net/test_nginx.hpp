@@ -70,7 +70,9 @@ class Nginx {
         : process_({"/usr/sbin/nginx", "-p", folder.path(), "-c",
                     folder.write("nginx.conf", configuration(folder, servers))},
                    folder) {
-        const bool up = process_.wait_for_tcp("127.0.0.1", port);
+        // It opens its sockets one by one, and writes its pid when all of them are open.
+        const bool up = process_.wait_for_tcp("127.0.0.1", port) &&
+                        Process::wait_until(kPatience, [&] { return !folder.read("pid").empty(); });
         if (!up) std::fprintf(stderr, "%s\n", process_.output().c_str());
         POLLUX_CHECK_MSG(up, "nginx did not start");
     }
