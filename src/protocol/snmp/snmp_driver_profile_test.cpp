@@ -266,11 +266,12 @@ TEST(SnmpProfile, SaysWhenADeviceIsSilentBeforeItIsAsked) {
     // The last one ends first: it may not find a free place because the others ended.
     for (std::uint64_t id = 1; id <= 3; ++id) {
         const auto patience = id == 3 ? 150ms : 300ms;
-        fixture.driver().start({.id = id, .ask = share(ask), .deadline = net::boot_now() + patience},
-                               [&](model::Reply&& reply) {
-                                   EXPECT_EQ(test::failure_in(reply).code, "snmp.timeout");
-                                   messages.push_back(test::failure_in(reply).message);
-                               });
+        fixture.driver().start(
+            {.id = id, .ask = share(ask), .deadline = net::boot_now() + patience},
+            [&](model::Reply&& reply) {
+                EXPECT_EQ(test::failure_in(reply).code, "snmp.timeout");
+                messages.push_back(test::failure_in(reply).message);
+            });
     }
     ASSERT_TRUE(fixture.run_until([&] { return messages.size() == 3; }));
     EXPECT_EQ(std::ranges::count_if(messages,
