@@ -22,6 +22,7 @@ namespace {
 struct SecretArguments {
     std::string data = "data";
     std::string name;
+    std::string new_key;  // a file; empty: the key file of the data folder is replaced
 };
 
 int complain(const base::Error& error) {
@@ -98,26 +99,40 @@ int rotate_key(const SecretArguments& arguments) {
     const std::string key_file = (*directory)->file("pollux.key");
     const auto old = store::SecretVault::open(store::KeySources::of_process(key_file));
     if (!old) return complain(old.error());
-    const runtime::SecretFiles before((*directory)->file("secrets"), *old);
-    const auto names = before.names();
-    if (!names) return complain(names.error());
-    std::vector<std::pair<std::string, base::Secret>> opened;
-    for (const std::string& name : *names) {
-        auto secret = before.get(name);
-        if (!secret) return complain(secret.error());
-        opened.emplace_back(name, std::move(*secret));
+    if (arguments.new_key.empty() && !old->from_key_file()) {
+        return complain({"secret.rotate", base::ErrorClass::kConfig,
+                         fmt::format("the key comes from {}, which pollux cannot change: put a new "
+                                     "key into a file, run 'pollux secret rotate-key --to FILE', "
+                                     "then give the server the new key in the same way",
+                                     old->origin())});
     }
     auto store =
         store::open_sqlite_store(*directory, [](engine::StoreAnswer, const base::Error*) {});
     if (!store) return complain(store.error());
     if (auto loaded = (*store)->load({}); !loaded) return complain(loaded.error());
-    const auto fresh = store::rotate_key_file(**store, key_file);
-    if (!fresh) return complain(fresh.error());
-    const runtime::SecretFiles after((*directory)->file("secrets"), *fresh);
-    for (const auto& [name, secret] : opened) {
-        if (auto status = after.set(name, secret); !status) return complain(status.error());
+    const auto reseal_files = [&](const store::SecretVault& both) {
+        return runtime::SecretFiles((*directory)->file("secrets"), both).reseal();
+    };
+    if (arguments.new_key.empty()) {
+        const auto fresh = store::rotate_key_file(**store, key_file, reseal_files);
+        if (!fresh) return complain(fresh.error());
+        fmt::print("everything is sealed under the new key {}\n", fresh->key_id());
+        return 0;
     }
-    fmt::print("everything is sealed under the new key {}\n", fresh->key_id());
+    store::KeySources given;
+    given.key_file = arguments.new_key;
+    const auto next = store::SecretVault::open(given);
+    if (!next) return complain(next.error());
+    if (auto count = store::reseal_all(**store, *old, *next); !count) {
+        return complain(count.error());
+    }
+    if (auto status = reseal_files(old->followed_by(*next)); !status) {
+        return complain(status.error());
+    }
+    fmt::print(
+        "everything is sealed under the key {} of {}; the server still reads {}: put the new "
+        "key there before it starts\n",
+        next->key_id(), arguments.new_key, old->origin());
     return 0;
 }
 
@@ -140,8 +155,14 @@ void add_secret(CLI::App& app, int& status) {
     auto* remove = command->add_subcommand("rm", "Remove a secret.");
     remove->add_option("name", arguments->name, "Its name")->required();
     remove->callback([arguments, &status] { status = remove_secret(*arguments); });
-    command->add_subcommand("rotate-key", "Seal everything under a new key. Stop the server first.")
-        ->callback([arguments, &status] { status = rotate_key(*arguments); });
+    auto* rotate = command->add_subcommand(
+        "rotate-key", "Seal everything under a new key. Stop the server first.");
+    rotate
+        ->add_option("--to", arguments->new_key,
+                     "File with the new key, when the server reads its key from elsewhere than "
+                     "the data folder")
+        ->check(CLI::ExistingFile);
+    rotate->callback([arguments, &status] { status = rotate_key(*arguments); });
 }
 
 }  // namespace pollux::app

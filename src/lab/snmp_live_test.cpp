@@ -50,7 +50,7 @@ class SnmpLiveTest : public testing::Test {
         std::vector<std::string> arguments = {
             "-v",         version,
             "-c",         community.empty() ? std::string(device.community()) : community,
-            "-t",         "2",
+            "-t",         "10",
             "-r",         "1",
             where(device)};
         arguments.insert(arguments.end(), rest.begin(), rest.end());

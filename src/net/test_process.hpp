@@ -163,6 +163,11 @@ class Process {
                            ".log");
         const int log = open(log_.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
         POLLUX_CHECK_MSG(log >= 0, "cannot open the log of a test program");
+        // Programs of net-snmp keep state in one folder for all: they would read there what others
+        // are just writing, and tell on their output when they make it.
+        const std::string snmp_state = folder.file("net-snmp");
+        const bool snmp = name.starts_with("snmp");
+        if (snmp) std::filesystem::create_directories(snmp_state + "/cert_indexes");
         const pid_t parent = getpid();
         pid_ = fork();
         POLLUX_CHECK_MSG(pid_ >= 0, "cannot fork");
@@ -177,6 +182,7 @@ class Process {
                 chdir(folder.path().c_str()) != 0) {
                 _exit(127);
             }
+            if (snmp) setenv("SNMP_PERSISTENT_DIR", snmp_state.c_str(), 1);
             for (const auto& [key, value] : environment) {
                 setenv(key.c_str(), value.c_str(), 1);
             }

@@ -124,8 +124,22 @@ base::Result<std::vector<std::string>> SecretFiles::names() const {
         std::string name = entry.path().filename().string();
         if (!name.ends_with(".new")) names.push_back(std::move(name));
     }
+    if (problem && problem != std::errc::no_such_file_or_directory) {
+        return file_error("list", folder_, problem.value());
+    }
     std::ranges::sort(names);
     return names;
+}
+
+base::Status SecretFiles::reseal() const {
+    const auto all = names();
+    if (!all) return std::unexpected(all.error());
+    for (const std::string& name : *all) {
+        const auto secret = get(name);
+        if (!secret) return std::unexpected(secret.error());
+        if (auto status = set(name, *secret); !status) return status;
+    }
+    return {};
 }
 
 config::SecretSource secret_source(config::Environment environment, const SecretFiles* vault) {

@@ -26,6 +26,8 @@ class SecretFiles {
     base::Result<base::Secret> get(std::string_view name) const;
     base::Status remove(std::string_view name) const;
     base::Result<std::vector<std::string>> names() const;
+    // Seals each of them anew, under the key that the vault seals with now.
+    base::Status reseal() const;
 
   private:
     base::Result<std::string> path_of(std::string_view name) const;

@@ -52,7 +52,8 @@ base::Result<std::size_t> reseal_all(Store& store, const SecretVault& from,
     return count;
 }
 
-base::Result<SecretVault> rotate_key_file(Store& store, const std::string& key_file) {
+base::Result<SecretVault> rotate_key_file(Store& store, const std::string& key_file,
+                                          const ResealOthers& others) {
     const std::string pending = key_file + ".new";
     KeySources sources;
     sources.key_file = key_file;
@@ -65,6 +66,11 @@ base::Result<SecretVault> rotate_key_file(Store& store, const std::string& key_f
     if (!next) return next;
     auto count = reseal_all(store, *from, *next);
     if (!count) return std::unexpected(std::move(count.error()));
+    if (others) {
+        if (auto status = others(from->followed_by(*next)); !status) {
+            return std::unexpected(std::move(status.error()));
+        }
+    }
     // From here on nothing needs the old key.
     if (auto status = replace_key_file(pending, key_file); !status) {
         return std::unexpected(std::move(status.error()));

@@ -108,6 +108,7 @@ base::Result<SecretVault> SecretVault::open(const KeySources& sources) {
     auto vault = finish(
         key_file_exists(file) ? read_key_file(file, FileRights::kOwnerOnly) : make_key_file(file),
         "the key file " + file);
+    if (vault) vault->from_key_file_ = true;
     const std::string pending = file + ".new";
     if (!vault || !key_file_exists(pending)) return vault;
     // A rotation was interrupted: what is stored is under one of the two.

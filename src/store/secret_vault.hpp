@@ -8,6 +8,7 @@
 // are one-way and may be shown.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,8 @@ class SecretVault {
     const std::string& key_id() const { return keys_.front().id; }
     // Where it came from, for people: "the key file /var/lib/pollux/pollux.key".
     const std::string& origin() const { return origin_; }
+    // Whether that is the key file: only this one can be replaced from here.
+    bool from_key_file() const { return from_key_file_; }
 
     // `name` is the name of the object that the secret belongs to.
     base::Result<std::string> seal(std::string_view name, const base::Secret& secret) const;
@@ -67,6 +70,7 @@ class SecretVault {
 
     std::vector<Key> keys_;  // the first one seals, all open
     std::string origin_;
+    bool from_key_file_ = false;
 };
 
 // Seals every credential object of the store under the key of `next`, in one transaction. Blocks;
@@ -75,9 +79,13 @@ class SecretVault {
 base::Result<std::size_t> reseal_all(Store& store, const SecretVault& from,
                                      const SecretVault& next);
 
+// Seals anew what is not in the store. The vault seals under the new key and opens both.
+using ResealOthers = std::function<base::Status(const SecretVault& both)>;
+
 // Replaces the key in a key file: a new key is put beside it (`<file>.new`), everything is sealed
 // anew, then the new file takes the place of the old one. Interrupted at any point, both keys are
 // there, SecretVault::open() reads both, and calling this again finishes. Returns the new vault.
-base::Result<SecretVault> rotate_key_file(Store& store, const std::string& key_file);
+base::Result<SecretVault> rotate_key_file(Store& store, const std::string& key_file,
+                                          const ResealOthers& others = {});
 
 }  // namespace pollux::store
