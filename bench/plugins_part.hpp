@@ -28,9 +28,10 @@ struct PluginRun {
 };
 
 inline PluginRun watch_plugins(ResultTable& table, const ServerProcess& server, double seconds) {
-    const double begin = wall_seconds();
     const Metrics before = server.metrics();
+    const double begin = wall_seconds();
     const Interval what = watch(server, seconds, "bench-snmp");
+    const double elapsed = wall_seconds() - begin;
     const Metrics after = server.metrics();
     const auto grown = [&](std::string_view name, std::string_view label) {
         return after.sum(name, label) - before.sum(name, label);
@@ -39,8 +40,7 @@ inline PluginRun watch_plugins(ResultTable& table, const ServerProcess& server, 
                   "the fleet was not polled");
     return {.lag_ms = what.lag_p99_s * 1000,
             .failures = what.failures,
-            .plugins_per_second =
-                grown("pollux_driver_asks_total", "protocol=\"exec\"") / (wall_seconds() - begin),
+            .plugins_per_second = grown("pollux_driver_asks_total", "protocol=\"exec\"") / elapsed,
             .share = what.cpu_seconds / what.seconds * 100,
             .megabytes = status_megabytes(server.pid(), "VmRSS")};
 }
