@@ -11,24 +11,27 @@
 #include "bench/burst_part.hpp"
 #include "bench/engine_part.hpp"
 #include "bench/http_clients_part.hpp"
+#include "bench/plugins_part.hpp"
 #include "bench/poll_tools.hpp"
 #include "bench/profile_part.hpp"
 #include "bench/snmp_clients_part.hpp"
 #include "bench/snmp_v3_part.hpp"
+#include "bench/ssh_part.hpp"
 
 namespace {
 
 namespace bench = pollux::bench;
 
 constexpr std::string_view kUsage =
-    R"(usage: bench_poll [--quick] [--only snmp|v3|profile|http|engine|burst|pace|idle|holes]
+    R"(usage: bench_poll [--quick] [--only PART]...
 
   --quick        shorter and once: a look, not a figure to quote
-  --only PART    one part; may be given again
+  --only PART    one part; may be given again:
+                 snmp v3 profile http engine burst pace idle holes ssh plugins
 )";
 
-constexpr std::array<std::string_view, 9> kParts = {"snmp",  "v3",   "profile", "http", "engine",
-                                                    "burst", "pace", "idle",    "holes"};
+constexpr std::array<std::string_view, 11> kParts = {
+    "snmp", "v3", "profile", "http", "engine", "burst", "pace", "idle", "holes", "ssh", "plugins"};
 
 struct Options {
     bool quick = false;
@@ -68,6 +71,8 @@ int run(const Options& options) {
     if (options.wants("pace")) bench::measure_pace(table, options.quick ? 15 : 50);
     if (options.wants("idle")) bench::measure_idle(table, options.quick ? 10 : 30);
     if (options.wants("holes")) bench::measure_black_holes(table, options.quick ? 10 : 30);
+    if (options.wants("ssh")) bench::measure_ssh(table, options.quick ? 5 : 60);
+    if (options.wants("plugins")) bench::measure_plugins(table, options.quick ? 15 : 50);
     return table.finish();
 }
 

@@ -125,25 +125,40 @@ inline void measure_engine(ResultTable& table, double seconds, int rounds) {
 
 // --- a fleet at its normal pace -----------------------------------------------------------------
 
-// 10,000 devices of `pollux fleet`, each once a minute; then kill -9 and a second start.
+// 10,000 devices of `pollux fleet`, to be asked once a minute.
+class PaceFleet {
+  public:
+    explicit PaceFleet(const TempDir& folder)
+        : file_(folder.file("fleet.yaml")),
+          process_({pollux_program(), "fleet", "--snmp", "10000", "--http", "0", "--profile",
+                    "calm", "--port-snmp", std::to_string(net::test::free_port()), "--port-http",
+                    "0", "--port-https", "0", "--control", "0", "--write-fleet", file_, "--quiet"},
+                   folder) {
+        const auto is_written = [&] { return std::filesystem::exists(file_); };
+        POLLUX_CHECK_MSG(Process::wait_until(std::chrono::seconds(60), is_written),
+                         "pollux fleet did not start");
+        // Five values of each, as in the other rows, in place of every table of every device.
+        std::string text = folder.read("fleet.yaml");
+        const std::string shipped = "addons: [snmp-system, snmp-interfaces]";
+        for (auto at = text.find(shipped); at != std::string::npos; at = text.find(shipped, at)) {
+            text.replace(at, shipped.size(), "addons: [bench-snmp]");
+        }
+        folder.write("fleet.yaml", text);
+    }
+    const std::string& file() const { return file_; }
+    static Settings limits() { return raised_limits(1000, 4096, 1000); }
+
+  private:
+    std::string file_;
+    Process process_;
+};
+
+// At its normal pace; then kill -9 and a second start.
 inline void measure_pace(ResultTable& table, double seconds) {
     const TempDir folder;
-    const std::string file = folder.file("fleet.yaml");
-    Process fleet({pollux_program(), "fleet", "--snmp", "10000", "--http", "0", "--profile", "calm",
-                   "--port-snmp", std::to_string(net::test::free_port()), "--port-http", "0",
-                   "--port-https", "0", "--control", "0", "--write-fleet", file, "--quiet"},
-                  folder);
-    const auto is_written = [&] { return std::filesystem::exists(file); };
-    POLLUX_CHECK_MSG(Process::wait_until(std::chrono::seconds(60), is_written),
-                     "pollux fleet did not start");
-    // Five values of each, as in the other rows, in place of every table of every device.
-    std::string text = folder.read("fleet.yaml");
-    const std::string shipped = "addons: [snmp-system, snmp-interfaces]";
-    for (auto at = text.find(shipped); at != std::string::npos; at = text.find(shipped, at)) {
-        text.replace(at, shipped.size(), "addons: [bench-snmp]");
-    }
-    folder.write("fleet.yaml", text);
-    const Settings limits = raised_limits(1000, 4096, 1000);
+    const PaceFleet fleet(folder);
+    const std::string& file = fleet.file();
+    const Settings limits = PaceFleet::limits();
     fmt::print("# at pace: 10000 devices at 60 s,{}\n", to_text(limits));
     auto server = std::make_unique<ServerProcess>(folder, std::vector{file}, limits);
     sleep_seconds(10);

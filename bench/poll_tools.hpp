@@ -64,15 +64,18 @@ inline std::string pollux_program() {
     return path.string();
 }
 
-// Processor time of this process so far, user and system.
-inline double own_cpu_seconds() {
+// Processor time so far, user and system: RUSAGE_SELF or RUSAGE_CHILDREN.
+inline double used_cpu_seconds(int whose) {
     rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
+    getrusage(whose, &usage);
     const auto seconds = [](const timeval& time) {
         return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
     };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
+inline double own_cpu_seconds() { return used_cpu_seconds(RUSAGE_SELF); }
+// Of those that have ended.
+inline double children_cpu_seconds() { return used_cpu_seconds(RUSAGE_CHILDREN); }
 
 inline double cpu_seconds(pid_t pid) {
     std::ifstream file(fmt::format("/proc/{}/stat", pid));

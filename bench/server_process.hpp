@@ -44,6 +44,7 @@ struct FleetShape {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
     std::uint16_t port = 0;
+    std::string more = {};  // of its group: ", key: value"
 };
 
 inline std::string fleet_text(const std::vector<FleetShape>& shapes, const std::string& interval) {
@@ -51,7 +52,7 @@ inline std::string fleet_text(const std::vector<FleetShape>& shapes, const std::
     std::string devices = "devices:\n";
     std::string addons = "addons:\n";
     for (const FleetShape& shape : shapes) {
-        groups += fmt::format("  of-{}: {{port: {}}}\n", shape.addon, shape.port);
+        groups += fmt::format("  of-{}: {{port: {}{}}}\n", shape.addon, shape.port, shape.more);
         addons += fmt::format("  {}: {{interval: {}}}\n", shape.addon, interval);
         for (std::uint32_t i = shape.first; i < shape.first + shape.count; ++i) {
             devices += fmt::format("  d{:05}: {{address: {}, groups: [of-{}], addons: [{}]}}\n", i,

@@ -60,6 +60,8 @@ enum class MetricId : std::uint8_t {
     kSnmpStepsBack,
     kSnmpRelearned,
     kSnmpNarrowChecks,
+    kSshHandshakes,
+    kSshConnections,
     kReadProblems,
     kStoreCommits,
     kStoreFailures,

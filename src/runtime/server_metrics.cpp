@@ -43,6 +43,8 @@ void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards,
         all.snmp_resyncs += shard.snmp_resyncs;
         all.snmp_untrusted += shard.snmp_untrusted;
         all.snmp_profiles += shard.snmp_profiles;
+        all.ssh_handshakes += shard.ssh_handshakes;
+        all.ssh_connections += shard.ssh_connections;
         for (const auto& [protocol, one] : shard.protocols) {
             ProtocolCounts& sum = all.protocols[protocol];
             for (const auto& [code, count] : one.ended) sum.ended[code] += count;
@@ -78,6 +80,8 @@ void write_drivers(MetricWriter& writer, const std::vector<ShardCounts>& shards,
     plain(writer, MetricId::kSnmpStepsBack, static_cast<double>(profiles.steps_back));
     plain(writer, MetricId::kSnmpRelearned, static_cast<double>(profiles.relearned));
     plain(writer, MetricId::kSnmpNarrowChecks, static_cast<double>(profiles.narrow_checks));
+    plain(writer, MetricId::kSshHandshakes, static_cast<double>(all.ssh_handshakes));
+    plain(writer, MetricId::kSshConnections, static_cast<double>(all.ssh_connections));
     writer.family(MetricId::kLoopLongestTurn);
     for (std::size_t i = 0; i < shards.size(); ++i) {
         writer.sample({"shard-" + std::to_string(i)}, base::to_seconds(shards[i].longest_turn));

@@ -51,6 +51,8 @@ struct ShardCounts {
     std::uint64_t snmp_resyncs = 0;
     std::uint64_t snmp_untrusted = 0;
     SnmpProfileCounts snmp_profiles;
+    std::uint64_t ssh_handshakes = 0;
+    std::uint64_t ssh_connections = 0;  // open now
     base::Duration longest_turn{};
 };
 

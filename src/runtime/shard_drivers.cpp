@@ -105,6 +105,8 @@ class RealDrivers final : public Drivers {
                                 .steps_back = snmp.steps_back,
                                 .relearned = snmp.relearned,
                                 .narrow_checks = snmp.narrow_checks};
+        counts.ssh_handshakes = ssh_.handshakes();
+        counts.ssh_connections = ssh_.connections();
     }
 
     std::vector<ProfileRow> profiles() const override {

@@ -14,7 +14,6 @@ using model::FailureKind;
 using namespace std::chrono_literals;
 
 constexpr std::size_t kMaxConnections = 4096;
-constexpr base::Duration kIdle = 15min;     // then an unused connection is closed
 constexpr base::Duration kKeepAlive = 60s;  // between signs of life on an unused one
 constexpr base::Duration kMaintenance = 15s;
 
@@ -102,7 +101,7 @@ void SshDriver::assign(Run& run, bool fresh) {
     }
     run.connection = connection;
     connection->add(run.command);
-    if (!maintain_.armed()) maintain_.arm_in(kMaintenance);
+    if (!maintain_.armed()) maintain_.arm_in(std::min(kMaintenance, rules_.idle));
 }
 
 ssh::SshConnection* SshDriver::connection_for(const std::string& key, Run& run, bool fresh) {
@@ -276,13 +275,13 @@ void SshDriver::maintain() {
         if (one->commands() == 0) idle.push_back(one.get());
     }
     for (ssh::SshConnection* one : idle) {
-        if (now - one->idle_since > kIdle) {
+        if (now - one->idle_since > rules_.idle) {
             drop(*one);
         } else if (now - std::max(one->idle_since, one->last_sign) > kKeepAlive) {
             one->keep_alive();
         }
     }
-    if (!connections_.empty()) maintain_.arm_in(kMaintenance);
+    if (!connections_.empty()) maintain_.arm_in(std::min(kMaintenance, rules_.idle));
 }
 
 }  // namespace pollux::protocol

@@ -39,10 +39,10 @@ class SshDriverLive : public ::testing::Test {
         make_driver();
     }
 
-    void make_driver(bool strict = false) {
+    void make_driver(bool strict = false, base::Duration idle = ssh::SshRules().idle) {
         driver = std::make_unique<SshDriver>(bench.loop(), *resolver,
                                              std::make_shared<const net::EgressPolicy>(),
-                                             ssh::SshRules{host_keys, strict});
+                                             ssh::SshRules{host_keys, strict, idle});
     }
 
     model::Ask ask_of(std::string command, std::uint16_t port, std::string key = "user_key") {
@@ -132,6 +132,18 @@ TEST_F(SshDriverLive, ReplacesAConnectionThatTheServerClosed) {
     bench.ask(*driver, ask_of("kill -9 $PPID", sshd.port()));
     EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
     EXPECT_EQ(driver->handshakes(), 2U);
+}
+
+TEST_F(SshDriverLive, ClosesAConnectionThatNobodyUsedForLongerThanTheIdleTime) {
+    const Sshd sshd(folder);
+    make_driver(false, std::chrono::milliseconds(100));
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+    EXPECT_TRUE(bench.run_until([&] { return driver->connections() == 0; }));
+    EXPECT_EQ(driver->handshakes(), 1U);
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+    EXPECT_EQ(driver->handshakes(), 2U);
+    // A host may see one login an hour, however rarely it is polled.
+    EXPECT_GT(ssh::SshRules().idle, std::chrono::hours(1));
 }
 
 TEST_F(SshDriverLive, LogsInByKeyPassphraseAndPassword) {

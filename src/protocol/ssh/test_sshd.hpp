@@ -28,13 +28,13 @@ inline std::string make_key(const TempDir& folder, const std::string& name, cons
 class Sshd {
   public:
     explicit Sshd(const TempDir& folder, const std::string& more = "", std::uint16_t port = 0,
-                  const std::string& host_key = "host_key")
+                  const std::string& host_key = "host_key",
+                  const std::string& listen = "ListenAddress 127.0.0.1\nListenAddress ::1\n")
         : folder_(folder), port_(port != 0 ? port : free_port()) {
         if (folder.read(host_key).empty()) make_key(folder, host_key, "ed25519");
         write_accounts();
         folder.write("sshd_config",
-                     "Port " + std::to_string(port_) +
-                         "\nListenAddress 127.0.0.1\nListenAddress ::1\nHostKey " +
+                     "Port " + std::to_string(port_) + "\n" + listen + "HostKey " +
                          folder.file(host_key) + "\nAuthorizedKeysFile " +
                          folder.file("authorized_keys") +
                          "\nUsePAM no\nStrictModes no\nPermitRootLogin yes\nPidFile none\n"
