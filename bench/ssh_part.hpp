@@ -1,4 +1,4 @@
-// 500 hosts over SSH through the whole server, each an address of its own behind one real sshd: how
+// 500 hosts over SSH through the whole server, each an address of its own behind real sshds: how
 // many logins they see, and what a poll costs beside a start of the `ssh` program.
 #pragma once
 
@@ -24,35 +24,46 @@ metrics:
   - {name: load1, type: gauge, endpoint: load, pattern: '^([0-9.]+) '}
 )";
 
-// sshd with a key that may log in as root from loopback only. It can listen on 16 addresses at
-// most, so it listens on all of them.
+// Each host is an address; one sshd can listen on 16 of them. Root may log in by one key.
 class SshHosts {
   public:
-    explicit SshHosts(const TempDir& folder) : folder_(folder) {
+    explicit SshHosts(std::uint32_t hosts) : hosts_(hosts), port_(net::test::free_port()) {
         namespace test = protocol::ssh::test;
-        key_ = test::make_key(folder, "user_key", "ed25519");
-        folder.write("authorized_keys", folder.read("user_key.pub"));
-        sshd_ = std::make_unique<test::Sshd>(folder,
-                                             "AllowUsers root@127.0.0.0/8\nLoginGraceTime 120\n", 0,
-                                             "host_key", "ListenAddress 0.0.0.0\n");
+        key_ = test::make_key(folder_, "user_key", "ed25519");
+        for (std::uint32_t first = 0; first < hosts; first += kAddresses) {
+            std::vector<std::string> addresses;
+            for (std::uint32_t i = first; i < std::min(first + kAddresses, hosts); ++i) {
+                addresses.push_back(device_text(i));
+            }
+            Listener& one = *listeners_.emplace_back(std::make_unique<Listener>());
+            one.folder.write("authorized_keys", folder_.read("user_key.pub"));
+            one.sshd = std::make_unique<test::Sshd>(one.folder, "LoginGraceTime 120\n", port_,
+                                                    "host_key", std::move(addresses));
+        }
     }
 
-    std::string fleet(std::uint32_t hosts, double interval_s) const {
+    std::string fleet(double interval_s) const {
         return fleet_text({{.addon = "bench-ssh",
-                            .count = hosts,
-                            .port = sshd_->port(),
+                            .count = hosts_,
+                            .port = port_,
                             .more = ", credentials: bench"}},
                           fmt::format("{:.0f}s", interval_s)) +
                fmt::format("credentials:\n  bench: {{username: root, ssh_key: {}}}\n", key_);
     }
 
-    double logins() const { return static_cast<double>(sshd_->logins()); }
+    double logins() const {
+        std::size_t count = 0;
+        for (const auto& one : listeners_) count += one->sshd->logins();
+        return static_cast<double>(count);
+    }
 
-    // Sessions that are still there; the listener itself is none.
+    // Sessions that are still there; the listeners themselves are none.
     std::vector<pid_t> sessions() const {
-        std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", sshd_->pid()));
         std::vector<pid_t> found;
-        for (pid_t child = 0; file >> child;) found.push_back(child);
+        for (const auto& one : listeners_) {
+            std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", one->sshd->pid()));
+            for (pid_t child = 0; file >> child;) found.push_back(child);
+        }
         return found;
     }
 
@@ -66,7 +77,7 @@ class SshHosts {
             "for i in $(seq 1 {}); do ssh -F none -p {} -i {} -o BatchMode=yes -o "
             "StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR "
             "root@127.1.0.$i cat /proc/loadavg || exit 1; done",
-            starts, sshd_->port(), key_);
+            starts, port_, key_);
         const double cpu = children_cpu_seconds();
         const double begin = wall_seconds();
         net::test::run_tool({"sh", "-c", script}, folder_);
@@ -75,9 +86,18 @@ class SshHosts {
     }
 
   private:
-    const TempDir& folder_;
+    static constexpr std::uint32_t kAddresses = 16;
+
+    struct Listener {
+        TempDir folder;
+        std::unique_ptr<protocol::ssh::test::Sshd> sshd;
+    };
+
+    TempDir folder_;
+    std::uint32_t hosts_;
+    std::uint16_t port_;
     std::string key_;
-    std::unique_ptr<protocol::ssh::test::Sshd> sshd_;
+    std::vector<std::unique_ptr<Listener>> listeners_;
 };
 
 // What the command costs in ours beside a program that is started for each poll.
@@ -139,9 +159,9 @@ inline void watch_ssh(ResultTable& table, const SshHosts& hosts, const ServerPro
 inline void measure_ssh(ResultTable& table, double interval_s) {
     constexpr std::uint32_t kHosts = 500;
     const TempDir folder;
-    const SshHosts hosts(folder);
+    const SshHosts hosts(kHosts);
     folder.write("addons/bench-ssh.yaml", kSshAddon);
-    const std::string file = folder.write("fleet.yaml", hosts.fleet(kHosts, interval_s));
+    const std::string file = folder.write("fleet.yaml", hosts.fleet(interval_s));
     const Settings limits = raised_limits(1000, 4096, 1000);
     fmt::print("# ssh: {} hosts at {:.0f} s,{}\n", kHosts, interval_s, to_text(limits));
     ServerProcess server(folder, {file}, limits);

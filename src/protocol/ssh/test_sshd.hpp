@@ -29,10 +29,12 @@ class Sshd {
   public:
     explicit Sshd(const TempDir& folder, const std::string& more = "", std::uint16_t port = 0,
                   const std::string& host_key = "host_key",
-                  const std::string& listen = "ListenAddress 127.0.0.1\nListenAddress ::1\n")
-        : folder_(folder), port_(port != 0 ? port : free_port()) {
+                  std::vector<std::string> addresses = {"127.0.0.1", "::1"})  // 16 at most
+        : folder_(folder), port_(port != 0 ? port : free_port()), addresses_(std::move(addresses)) {
         if (folder.read(host_key).empty()) make_key(folder, host_key, "ed25519");
         write_accounts();
+        std::string listen;
+        for (const std::string& address : addresses_) listen += "ListenAddress " + address + "\n";
         folder.write("sshd_config",
                      "Port " + std::to_string(port_) + "\n" + listen + "HostKey " +
                          folder.file(host_key) + "\nAuthorizedKeysFile " +
@@ -56,7 +58,7 @@ class Sshd {
             std::vector<std::string>{"unshare", "-m", "env", "--default-signal", "sh", "-c",
                                      script},
             folder_);
-        POLLUX_CHECK_MSG(process_->wait_for_tcp("127.0.0.1", port_), "sshd does not start");
+        POLLUX_CHECK_MSG(process_->wait_for_tcp(addresses_.back(), port_), "sshd does not start");
     }
     void stop() { process_->stop(); }
 
@@ -91,6 +93,7 @@ class Sshd {
 
     const TempDir& folder_;
     std::uint16_t port_;
+    std::vector<std::string> addresses_;
     std::unique_ptr<Process> process_;
 };
 
