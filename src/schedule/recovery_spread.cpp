@@ -22,15 +22,19 @@ bool goes_first(const RecoveringTask* a, const RecoveringTask* b) {
 }
 
 // How many starts each bin of one interval holds, and each window of ten seconds. Rounds repeat, so
-// the end of the interval meets its beginning.
+// the end of the interval meets its beginning. Where bins hold less than a few starts each, a start
+// counts in part in the bins around it: what one bin has too much, its neighbours have too little.
 class Load {
   public:
-    explicit Load(double horizon_ns)
+    Load(double horizon_ns, std::size_t tasks)
         : bins_(std::clamp(static_cast<std::size_t>(horizon_ns / kCoarseNs), kFewBins, kManyBins)),
           bin_ns_(horizon_ns / static_cast<double>(bins_)),
           window_(std::clamp(kWindowNs / bin_ns_, 1.0, static_cast<double>(bins_))),
           // A window that begins inside a bin touches one bin more than it is wide.
           width_(std::min(static_cast<std::size_t>(std::ceil(window_)) + 1, bins_)),
+          reach_(std::min(static_cast<std::size_t>(kFewStarts * static_cast<double>(bins_) /
+                                                   static_cast<double>(2 * tasks)),
+                          (bins_ - 1) / 2)),
           in_bin_(bins_, 0),
           in_window_(bins_, 0) {
         if (bin_ns_ > kWindowNs) width_ = 1;  // intervals of days: the bins alone must do
@@ -39,9 +43,12 @@ class Load {
     std::size_t bins() const { return bins_; }
     double bin_ns() const { return bin_ns_; }
     double window() const { return window_; }  // in bins
-    double in_bin(std::size_t bin) const { return in_bin_[bin]; }
+    const std::vector<double>& in_bin() const { return in_bin_; }
     void add(std::size_t bin, double count) {
-        in_bin_[bin] += count;
+        const double part = count / static_cast<double>(2 * reach_ + 1);
+        for (std::size_t i = 0; i <= 2 * reach_; ++i) {
+            in_bin_[(bin + bins_ - reach_ + i) % bins_] += part;
+        }
         for (std::size_t i = 0; i < width_; ++i) in_window_[(bin + bins_ - i) % bins_] += count;
     }
     double fullest_window(std::size_t bin) const {
@@ -55,6 +62,7 @@ class Load {
   private:
     static constexpr double kWindowNs = 1e10;
     static constexpr double kCoarseNs = 1.25e9;
+    static constexpr double kFewStarts = 4;
     static constexpr std::size_t kFewBins = 240;
     static constexpr std::size_t kManyBins = 100'000;
 
@@ -62,6 +70,7 @@ class Load {
     double bin_ns_;
     double window_;
     std::size_t width_;
+    std::size_t reach_;  // bins to each side
     std::vector<double> in_bin_;
     std::vector<double> in_window_;  // by the bin they begin with
 };
@@ -75,8 +84,9 @@ std::size_t fill(Load& load, std::vector<std::size_t>& placed, std::size_t count
     // Room that one bin leaves unused is not saved up: it would come out as a burst later. One
     // start is always allowed, so that a handful of tasks need not wait for their share.
     double room = 1;
+    const std::vector<double> before = load.in_bin();
     for (std::size_t bin = 0; bin < load.bins() && count > 0; ++bin) {
-        room = std::min(room, 1.0) + std::max(0.0, per_bin - load.in_bin(bin));
+        room = std::min(room, 1.0) + std::max(0.0, per_bin - before[bin]);
         const double fits = std::min(room, per_window - load.fullest_window(bin));
         if (fits < 1) continue;
         const auto starts = std::min(static_cast<std::size_t>(fits), count);
@@ -92,7 +102,7 @@ void spread_group(Group& group, base::BootTime now) {
     std::uint32_t shortest_ms = group.front()->interval_ms;
     for (const RecoveringTask* one : group) shortest_ms = std::min(shortest_ms, one->interval_ms);
     const double horizon_ns = std::max(1U, shortest_ms) * 1e6;
-    Load load(horizon_ns);
+    Load load(horizon_ns, group.size());
     Group overdue;
     for (RecoveringTask* one : group) {
         if (one->due <= now) {

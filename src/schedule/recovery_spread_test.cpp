@@ -46,8 +46,9 @@ double steady_rate(const std::vector<RecoveringTask>& tasks) {
     return rate;
 }
 
-// The most starts in any window of 10 s, when every task goes on at its interval.
-std::size_t busiest_window(const std::vector<RecoveringTask>& tasks, Duration horizon) {
+// The most starts in any window, when every task goes on at its interval.
+std::size_t busiest_window(const std::vector<RecoveringTask>& tasks, Duration horizon,
+                           Duration window = kWindow) {
     std::vector<std::int64_t> starts;
     for (const auto& one : tasks) {
         const Duration step = std::chrono::milliseconds(one.interval_ms);
@@ -56,7 +57,7 @@ std::size_t busiest_window(const std::vector<RecoveringTask>& tasks, Duration ho
     std::ranges::sort(starts);
     std::size_t most = 0;
     for (std::size_t first = 0, last = 0; last < starts.size(); ++last) {
-        while (starts[last] - starts[first] >= kWindow.count()) ++first;
+        while (starts[last] - starts[first] >= window.count()) ++first;
         most = std::max(most, last - first + 1);
     }
     return most;
@@ -129,6 +130,19 @@ INSTANTIATE_TEST_SUITE_P(Fleets, RecoverySpread,
                                          Case{{300s}, 1s}, Case{{300s}, 30s}, Case{{300s}, 2h},
                                          Case{{10s, 60s}, 30s}, Case{{10s, 60s, 300s}, 1s},
                                          Case{{10s, 60s, 300s}, 30s}, Case{{10s, 60s, 300s}, 2h}));
+
+// Far fewer tasks than bins: a bin with one start has much more than its share, and the empty ones
+// around it must not be filled as if they were free.
+TEST(RecoverySpreadOfFew, NoSecondIsCrowded) {
+    for (const std::uint32_t count : {12U, 60U, 200U}) {
+        for (const Duration downtime : {300ms, 1000ms, 2500ms}) {
+            auto tasks = fleet({4s}, count, downtime);
+            spread_overdue(tasks, kNow);
+            EXPECT_LE(static_cast<double>(busiest_window(tasks, 9s, 1s)), 1.2 * count / 4 + 3)
+                << count << " tasks, " << base::to_seconds(downtime) << " s";
+        }
+    }
+}
 
 TEST(RecoverySpreadOrder, CriticalThenLongestOverdue) {
     std::vector<RecoveringTask> tasks;
