@@ -9,12 +9,15 @@
 #include "derive/derive.hpp"
 #include "extract/compiled_addon.hpp"
 #include "runtime/poll_reading.hpp"
+#include "runtime/thread_heap.hpp"
 
 namespace pollux::runtime {
 namespace {
 
 // Drivers give up this much before the engine does, so that their reason is heard.
 constexpr base::Duration kBeforeDeadline = std::chrono::milliseconds(500);
+
+constexpr std::size_t kHeap = std::size_t{48} << 20U;  // 2000 HTTP requests at once take 40 MB
 
 // Whether another address of the device is worth a try.
 bool is_unreachable(model::FailureKind kind) {
@@ -37,6 +40,7 @@ void Shard::start() {
     drivers_ = make_drivers_(*loop_);
     thread_ = std::thread([this] {
         pthread_setname_np(pthread_self(), fmt::format("pollux-io-{}", number_).c_str());
+        prepare_thread_heap(kHeap);
         loop_->run();
     });
 }
