@@ -336,8 +336,8 @@ void SchedulerCore::due_now(std::uint32_t task, Trigger trigger) {
     if (slot.place != Place::kScheduled) return;
     base::BootTime due = now();
     if (trigger == Trigger::kPoke && slot.last_answer() != base::BootTime::min()) {
-        const bool open = slot.failure != kNoIndex &&
-                          failures_[slot.failure].breaker != BreakerState::kClosed;
+        const bool open =
+            slot.failure != kNoIndex && failures_[slot.failure].breaker != BreakerState::kClosed;
         due = std::max(due, slot.last_answer() + (open ? kPokedProbeSpacing : kPokeSpacing));
     }
     if (due > now() && due >= slot.next_due) return;  // comes sooner by itself

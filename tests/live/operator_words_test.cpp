@@ -78,6 +78,12 @@ TEST_F(OperatorWords, NameWhatIsAskedForAndWhereItIs) {
     EXPECT_THAT(run_pollux(folder_, {"ssh", "host-keys", "ls", "--data", "/nowhere"}).output,
                 HasSubstr("there is no data folder /nowhere"));
 
+    // Every command finds the folder by the same variable.
+    const CommandResult exported =
+        run_pollux(folder_, {"export"}, {{"POLLUX_DATA", server_->data()}});
+    EXPECT_EQ(exported.code, 0) << exported.output;
+    EXPECT_THAT(exported.output, HasSubstr("quiet:"));
+
     // A sender that says it is down is not told to be down later.
     EXPECT_THAT(curl(url("push", "alive::door") + "?status=down&msg=disk+full"), EndsWith(" 200"));
     EXPECT_THAT(answered({"explain", "alive::door"}),
