@@ -78,6 +78,19 @@ TEST_F(OperatorWords, NameWhatIsAskedForAndWhereItIs) {
     EXPECT_THAT(run_pollux(folder_, {"ssh", "host-keys", "ls", "--data", "/nowhere"}).output,
                 HasSubstr("there is no data folder /nowhere"));
 
+    // Whoever has addons of his own can check his files before he gives them to the server.
+    const std::string fleet = folder_.file("fleet.yaml");
+    const CommandResult unknown = run_pollux(folder_, {"check", fleet});
+    EXPECT_EQ(unknown.code, 1);
+    EXPECT_THAT(unknown.output, AllOf(HasSubstr("there is no addon"), HasSubstr("--addons")));
+    const CommandResult known =
+        run_pollux(folder_, {"check", fleet, "--addons", folder_.file("addons")});
+    EXPECT_EQ(known.code, 0) << known.output;
+    const CommandResult same = run_pollux(
+        folder_, {"plan", fleet, "--addons", folder_.file("addons"), "--data", server_->data()});
+    EXPECT_EQ(same.code, 0) << same.output;
+    EXPECT_THAT(same.output, HasSubstr("0 to add, 0 to change, 0 to remove"));
+
     // Every command finds the folder by the same variable.
     const CommandResult exported =
         run_pollux(folder_, {"export"}, {{"POLLUX_DATA", server_->data()}});
