@@ -53,9 +53,12 @@ int check(const std::vector<std::string>& paths) {
             warnings += compiled.diagnostics.warnings();
             if (compiled.addon == nullptr) continue;
             const model::Addon& addon = compiled.addon->addon();
-            fmt::print("{}: {} {} is good: {} metrics, {} conditions, {} tasks\n", file, addon.name,
-                       addon.version, addon.metrics.size(), addon.conditions.size(),
-                       addon.groups.size());
+            // What is heard is no task.
+            const std::string how = model::is_inbound(addon.protocol)
+                                        ? fmt::format("hears by {}", to_string(addon.protocol))
+                                        : fmt::format("{} tasks", addon.groups.size());
+            fmt::print("{}: {} {} is good: {} metrics, {} conditions, {}\n", file, addon.name,
+                       addon.version, addon.metrics.size(), addon.conditions.size(), how);
         }
     }
     fmt::print("{} checked, {} errors, {} warnings\n", count, errors, warnings);

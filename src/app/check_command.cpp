@@ -30,6 +30,7 @@ void add_check(CLI::App& app, int& status, const FleetPorts& ports) {
     auto arguments = std::make_shared<FleetArguments>();
     command->add_option("paths", arguments->paths, "Files or folders")->required();
     command->add_option("--data", arguments->data_folder, "Data folder of the server");
+    command->add_option("--addons", arguments->addons, "Folder with addons of your own");
     command->add_option("--settings", arguments->settings_file,
                         "A system.json other than that of the data folder");
     command->callback(

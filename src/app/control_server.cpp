@@ -183,8 +183,10 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
             responder.send(net::Response::json(200, std::move(text)));
         });
     } else if (route == "GET /inbound/url") {
+        const bool push = net::query_parameter(request.query, "kind").value_or("") == "push";
         const auto url =
-            server_.inbound_url(net::query_parameter(request.query, "key").value_or(""));
+            server_.inbound_url(net::query_parameter(request.query, "key").value_or(""),
+                                push ? model::ProtocolKind::kPush : model::ProtocolKind::kWebhook);
         responder.send(url ? net::Response::text(200, url->reveal()) : problem(404, url.error()));
     } else if (route == "GET /events") {
         events(request, std::move(responder));

@@ -72,8 +72,9 @@ int show_profiles(const DeviceArguments& arguments) {
     }
     if (rows->items().empty()) {
         fmt::print(stderr,
-                   "pollux: nothing is known{}: a profile begins with the first SNMP poll\n",
-                   arguments.device.empty() ? "" : " about " + arguments.device);
+                   "pollux: no profile{}: it begins with the first SNMP poll that is answered; "
+                   "`pollux export` lists the devices\n",
+                   arguments.device.empty() ? " yet" : " of " + arguments.device);
         return 1;
     }
     print_table(*rows);

@@ -164,7 +164,8 @@ std::string DoctorReport::text() const {
         }
         out += fmt::format("{:<8} {:<14} {}\n", word_of(line.finding), line.subject, body);
     }
-    out += fmt::format("{} problems, {} warnings\n", problems, warnings);
+    out += fmt::format("{} problem{}, {} warning{}\n", problems, problems == 1 ? "" : "s", warnings,
+                       warnings == 1 ? "" : "s");
     return out;
 }
 

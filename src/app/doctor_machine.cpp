@@ -94,7 +94,8 @@ void examine_names(DoctorReport& report) {
         report.add(Finding::kWarning, "names",
                    "/etc/resolv.conf has no nameserver: devices with names cannot be found");
     } else {
-        report.add(Finding::kOk, "names", fmt::format("{} name servers", servers));
+        report.add(Finding::kOk, "names",
+                   fmt::format("{} name server{}", servers, servers == 1 ? "" : "s"));
     }
 }
 

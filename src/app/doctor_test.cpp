@@ -69,8 +69,7 @@ TEST(Doctor, ARunningServerIsSoundAndAMissingSecretIsNamed) {
     EXPECT_THAT(about(report, "credentials"), HasSubstr("DOCTOR_MISSING"));
     EXPECT_THAT(about(report, "credentials"), HasSubstr("1 of 2 can be used"));
     EXPECT_THAT(report.text(), Not(HasSubstr(kPassword)));
-    EXPECT_THAT(report.text(), HasSubstr(fmt::format("{} problems, {} warnings\n", report.problems,
-                                                     report.warnings)));
+    EXPECT_THAT(report.text(), HasSubstr(fmt::format("\n{} problem", report.problems)));
 }
 
 TEST(Doctor, FindsOpenRightsADamagedStoreABadSettingAndABrokenAddon) {
@@ -122,7 +121,7 @@ TEST(Doctor, TheBundleHoldsEverythingButSecrets) {
     bundle.add("mistake.txt", std::string("password=") + kPassword);
     std::map<std::string, std::string> files(bundle.files().begin(), bundle.files().end());
     EXPECT_THAT(files.at("about.txt"), HasSubstr("pollux "));
-    EXPECT_THAT(files.at("doctor.txt"), HasSubstr("problems"));
+    EXPECT_THAT(files.at("doctor.txt"), HasSubstr("problem"));
     EXPECT_THAT(files.at("settings.txt"), HasSubstr("metrics_port"));
     EXPECT_THAT(files.at("fleet.yaml"), HasSubstr("hall"));
     EXPECT_THAT(files.at("status.json"), HasSubstr("http-status::hall"));

@@ -27,9 +27,20 @@ std::string signal_words(const Node& signal) {
 
 // What a device says must not move the cursor of a terminal.
 std::string first_line(const std::string& message) {
-    std::string line = message.substr(0, message.find('\n'));
-    std::erase_if(line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
-    return line;
+    const std::string line = message.substr(0, message.find('\n'));
+    std::string shown;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(line[i]);
+        if (byte < 0x20 || byte == 0x7F) continue;
+        // The second set of controls, of two bytes in UTF-8.
+        const auto next = i + 1 < line.size() ? static_cast<unsigned char>(line[i + 1]) : 0U;
+        if (byte == 0xC2 && next >= 0x80 && next <= 0x9F) {
+            ++i;
+            continue;
+        }
+        shown += line[i];
+    }
+    return shown;
 }
 
 void add_targets(const Node& page, std::string& out) {
@@ -37,13 +48,13 @@ void add_targets(const Node& page, std::string& out) {
         std::string state = text(target, "state");
         if (!text(target, "problem").empty()) state = text(target, "problem");
         if (text(target, "enabled") != "true") state = "disabled";
+        if (state.empty()) state = "listens";
         const std::string last = text(target, "last_heartbeat");
-        out += fmt::format(
-            "  {:<32} {:<8} {}{}{}\n", text(target, "key"), text(target, "kind"), state,
-            last.empty() ? "" : ", last heartbeat " + last,
-            text(target, "raised") == "0"
-                ? ""
-                : fmt::format("{}{} raised", state.empty() ? "" : ", ", text(target, "raised")));
+        out += fmt::format("  {:<32} {:<8} {}{}{}\n", text(target, "key"), text(target, "kind"),
+                           state, last.empty() ? "" : ", last heartbeat " + last,
+                           text(target, "raised") == "0"
+                               ? ""
+                               : fmt::format(", {} raised", text(target, "raised")));
     }
 }
 
@@ -94,6 +105,11 @@ std::string inbound_text(const Node& page) {
             results += fmt::format(" {} {}", result.key, result.value.scalar());
         }
         out += fmt::format("  {:<8}{}\n", kind.key, results.empty() ? " none" : results);
+    }
+    const Node* dropped = page.find("datagrams_dropped");
+    if (dropped != nullptr && dropped->scalar() != "0") {
+        out += fmt::format("  dropped  {} datagrams came faster than they could be read\n",
+                           dropped->scalar());
     }
     out += "\ntargets\n";
     add_targets(page, out);

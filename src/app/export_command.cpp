@@ -50,7 +50,8 @@ void add_export(CLI::App& app, int& status, const FleetPorts& ports) {
         "export", "Write the fleet of a data folder (or of files) as one canonical file.");
     auto arguments = std::make_shared<FleetArguments>();
     command->add_option("paths", arguments->paths, "Files or folders instead of a data folder");
-    command->add_option("--data", arguments->data_folder, "Data folder of the server");
+    command->add_option("--data", arguments->data_folder, "Data folder of the server")
+        ->envname("POLLUX_DATA");
     command->callback(
         [arguments, &status, &ports] { status = print(run_export(*arguments, ports)); });
 }

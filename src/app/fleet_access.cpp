@@ -23,12 +23,16 @@ Enum read_enum(base::ByteReader& in, std::uint8_t last) {
     return static_cast<Enum>(value > last ? 0 : value);
 }
 
-base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folder) {
+base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folder,
+                                                   const std::string& own_folder) {
     // A data folder may hold addons of its own.
-    const std::string folder = data_folder.empty() ? "" : data_folder + "/addons";
+    std::string folder = own_folder;
     struct stat facts{};
-    const bool own = !folder.empty() && stat(folder.c_str(), &facts) == 0;
-    const auto set = load_addon_set(own ? folder : "");
+    if (folder.empty() && !data_folder.empty()) {
+        folder = data_folder + "/addons";
+        if (stat(folder.c_str(), &facts) != 0) folder.clear();
+    }
+    const auto set = load_addon_set(folder);
     if (!set) return std::unexpected(set.error());
     std::vector<model::Addon> addons;
     for (const auto& [name, addon] : *set) addons.push_back(addon->addon());

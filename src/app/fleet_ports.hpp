@@ -14,8 +14,11 @@
 namespace pollux::app {
 
 struct FleetPorts {
-    // Every addon that is known: those in the binary, and those of the data folder.
-    std::function<base::Result<std::vector<model::Addon>>(const std::string& data_folder)> addons;
+    // Every addon that is known: those in the binary, and those of a folder of one's own; without
+    // such, those that the data folder holds.
+    std::function<base::Result<std::vector<model::Addon>>(const std::string& data_folder,
+                                                          const std::string& own_folder)>
+        addons;
     // All configured objects of a data folder, bodies of credentials opened.
     std::function<base::Result<std::vector<model::ConfigObject>>(const std::string& data_folder)>
         objects;

@@ -85,7 +85,7 @@ base::Result<std::unique_ptr<FleetWorkspace>> open_workspace(const FleetArgument
     workspace->settings = std::move(*settings);
     workspace->loaded = config::read_fleet(*files, diagnostics);
     if (ports.addons) {
-        auto addons = ports.addons(arguments.data_folder);
+        auto addons = ports.addons(arguments.data_folder, arguments.addons);
         if (!addons) return std::unexpected(std::move(addons.error()));
         workspace->addons = std::move(*addons);
         workspace->addons_checked = true;

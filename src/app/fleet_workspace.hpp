@@ -18,6 +18,7 @@ struct FleetArguments {
     std::vector<std::string> paths;  // files and folders
     std::string data_folder;         // empty: none
     std::string settings_file;       // a system.json; empty: that of the data folder, if there
+    std::string addons{};            // folder with addons of one's own; empty: none
 };
 
 // A fleet with everything known about it. `diagnostics` says whether it may be used.

@@ -23,7 +23,8 @@ class FleetCommands : public ::testing::Test {
         std::string pattern = (fs::temp_directory_path() / "fleet-commands-XXXXXX").string();
         ASSERT_NE(mkdtemp(pattern.data()), nullptr);
         folder_ = pattern;
-        ports_.addons = [](const std::string&) -> base::Result<std::vector<model::Addon>> {
+        ports_.addons = [](const std::string&,
+                           const std::string&) -> base::Result<std::vector<model::Addon>> {
             model::Addon addon;
             addon.name = "http-status";
             addon.groups.emplace_back();

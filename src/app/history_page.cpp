@@ -115,6 +115,13 @@ base::Result<std::string> history_page(runtime::Server& server, const HistoryWis
     }
     const auto& plans = server.image().plans;
     const auto plan = plans.find(wish.key);
+    if (server.image().inbound->find(wish.key)) {
+        return base::config_error(
+            "history.inbound",
+            fmt::format("{} is heard, not polled, and has no history: `pollux events --target {}` "
+                        "shows what came",
+                        base::quoted(wish.key), wish.key));
+    }
     if (plan == plans.end()) {
         return base::config_error(
             "history.unknown_target",

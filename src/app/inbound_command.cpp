@@ -58,7 +58,14 @@ int events(const EventsArguments& arguments) {
     // They come newest first; people read them oldest first.
     const std::vector<document::Node>& found = newest->find("events")->items();
     for (std::size_t i = found.size(); i > 0; --i) print(found[i - 1], json);
-    if (!arguments.follow) return 0;
+    if (!arguments.follow) {
+        // Not among the events: somebody may count those.
+        if (found.empty() && !json) {
+            fmt::print(stderr, "pollux: nothing came{} yet; `pollux inbound` shows who is heard\n",
+                       arguments.target.empty() ? "" : " for " + arguments.target);
+        }
+        return 0;
+    }
     std::string after = found.empty() ? "0" : found.front().find("id")->scalar();
     signal(SIGINT, request_stop);
     signal(SIGTERM, request_stop);
@@ -84,21 +91,24 @@ int show_inbound(const std::string& data, const std::string& output) {
     return 0;
 }
 
-void add_url(CLI::App& app, int& status, const char* name, const char* what) {
+// `kind` is that of the addon's protocol.
+void add_url(CLI::App& app, int& status, const char* name, const char* kind, const char* what) {
     struct UrlArguments {
         std::string data = "data";
         std::string key;
     };
     auto arguments = std::make_shared<UrlArguments>();
-    auto* group = app.add_subcommand(name, fmt::format("Targets of {} addons.", name));
+    auto* group = app.add_subcommand(name, fmt::format("Targets of {} addons.", kind));
     group->require_subcommand(1);
     auto* command = group->add_subcommand("url", what);
     command->add_option("target", arguments->key, "addon::device")->required();
     add_data(*command, arguments->data);
-    command->callback([arguments, &status] {
-        const auto url =
-            ControlClient(arguments->data)
-                .ask_text("GET", "/inbound/url?key=" + ControlClient::escaped(arguments->key), "");
+    command->callback([arguments, kind, &status] {
+        const auto url = ControlClient(arguments->data)
+                             .ask_text("GET",
+                                       fmt::format("/inbound/url?kind={}&key={}", kind,
+                                                   ControlClient::escaped(arguments->key)),
+                                       "");
         if (!url) {
             status = complain(url.error());
             return;
@@ -136,8 +146,9 @@ void add_inbound(CLI::App& app, int& status) {
         ->capture_default_str();
     inbound->callback([page, &status] { status = show_inbound(page->data, page->output); });
 
-    add_url(app, status, "push", "Print the address to call for a heartbeat. It holds the token.");
-    add_url(app, status, "hook",
+    add_url(app, status, "push", "push",
+            "Print the address to call for a heartbeat. It holds the token.");
+    add_url(app, status, "hook", "webhook",
             "Print the address that a webhook is sent to. It holds the token.");
 }
 

@@ -5,11 +5,13 @@
 
 #include "app/commands.hpp"
 #include "app/fleet_access.hpp"
+#include "app/usage_message.hpp"
 
 int main(int argc, char** argv) {
     CLI::App app{"Pollux: an adaptive polling engine and monitor."};
     app.name("pollux");
     app.require_subcommand(1);
+    app.failure_message(pollux::app::usage_message);
     app.set_version_flag("--version", POLLUX_VERSION);
     int status = 0;
     pollux::app::add_simulate(app, status);

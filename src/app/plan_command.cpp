@@ -49,7 +49,9 @@ void add_plan(CLI::App& app, int& status, const FleetPorts& ports) {
     auto* command = app.add_subcommand("plan", "Show what `apply` would change.");
     auto arguments = std::make_shared<PlanArguments>();
     command->add_option("paths", arguments->fleet.paths, "Files or folders")->required();
-    command->add_option("--data", arguments->fleet.data_folder, "Data folder of the server");
+    command->add_option("--data", arguments->fleet.data_folder, "Data folder of the server")
+        ->envname("POLLUX_DATA");
+    command->add_option("--addons", arguments->fleet.addons, "Folder with addons of your own");
     command->add_option("--settings", arguments->fleet.settings_file,
                         "A system.json other than that of the data folder");
     command->add_flag("--capacity", arguments->capacity,

@@ -145,6 +145,13 @@ base::Result<std::shared_ptr<const runtime::PollPlan>> find_plan(const PollArgum
     const auto found = image.plans.find(key);
     if (found != image.plans.end()) return found->second;
     if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
+    if (image.inbound->find(key)) {
+        return base::config_error(
+            "poll.inbound",
+            fmt::format("{0} is heard, not polled: `pollux explain {0}` says how it "
+                        "is, `pollux events --target {0}` what came",
+                        key));
+    }
     std::string known;
     for (const auto& [name, plan] : image.plans) {
         if (known.size() > 300) break;

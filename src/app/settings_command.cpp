@@ -32,7 +32,8 @@ void add_settings(CLI::App& app, int& status, const FleetPorts& ports) {
     auto* show = command->add_subcommand(
         "show", "Every setting with its value, where the value came from, and its variable.");
     auto arguments = std::make_shared<FleetArguments>();
-    show->add_option("--data", arguments->data_folder, "Data folder of the server");
+    show->add_option("--data", arguments->data_folder, "Data folder of the server")
+        ->envname("POLLUX_DATA");
     show->add_option("--settings", arguments->settings_file,
                      "A system.json other than that of the data folder");
     show->callback(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,14 @@ protocol::ssh::HostKeys keys_of(const SshArguments& arguments) {
 }
 
 int list_keys(const SshArguments& arguments) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(arguments.data, ignored)) {
+        fmt::print(stderr,
+                   "pollux: there is no data folder {}: name the one of your server with "
+                   "--data\n",
+                   arguments.data);
+        return 1;
+    }
     auto keys = keys_of(arguments);
     const auto all = keys.list();
     if (!all) {
@@ -31,6 +40,10 @@ int list_keys(const SshArguments& arguments) {
     for (const protocol::ssh::HostKey& key : *all) {
         fmt::print("{:<40} {:<20} {}\n", key.host, key.type,
                    protocol::ssh::fingerprint_of(key.key));
+    }
+    if (all->empty()) {
+        fmt::print("no keys in {}: the first login to a host records its key there\n", keys.path());
+        return 0;
     }
     fmt::print("{} keys in {}\n", all->size(), keys.path());
     return 0;

@@ -478,8 +478,10 @@ class Expander {
     std::string missing_addon(std::string_view name) const {
         const auto suggestion = base::nearest(name, addon_names_);
         return fmt::format("there is no addon {}; {}", quoted(name),
-                           suggestion ? fmt::format("did you mean {}?", *suggestion)
-                                      : std::string("`pollux addon ls` lists them"));
+                           suggestion
+                               ? fmt::format("did you mean {}?", *suggestion)
+                               : std::string("`pollux addon ls` lists them, and --addons names the "
+                                             "folder of your own"));
     }
 
     void check_scope(const std::set<std::string>& classes) {

@@ -17,8 +17,13 @@ constexpr base::Duration kPauseWithoutDescriptors = std::chrono::milliseconds(10
 std::unexpected<base::Error> listen_error(const SocketAddress& at, int number) {
     const char* advice = "";
     if (number == EADDRINUSE)
-        advice = "; another process listens there: stop it or choose another port";
-    if (number == EACCES) advice = "; ports below 1024 need a privilege: choose a higher one";
+        advice =
+            "; another process listens there (`ss -tlpn` shows it): stop it or choose another "
+            "port";
+    if (number == EACCES)
+        advice =
+            "; ports below 1024 need the right CAP_NET_BIND_SERVICE: grant it or choose a "
+            "higher one";
     if (number == EADDRNOTAVAIL) advice = "; this machine has no such address";
     return base::config_error("net.listen", fmt::format("cannot listen on {}: {}{}", at.to_string(),
                                                         std::strerror(number), advice));

@@ -306,6 +306,12 @@ constexpr std::array kFamilies = {
                  kGauge,
                  "Senders of traps that belong to no target; `pollux inbound` lists them.",
                  {}},
+    MetricFamily{kInboundDatagramsDropped,
+                 "pollux_inbound_datagrams_dropped_total",
+                 kCounter,
+                 "Traps and informs that the kernel dropped unread: they came faster than they "
+                 "could be taken.",
+                 {}},
     MetricFamily{kInboundConfirms,
                  "pollux_inbound_confirms_total",
                  kCounter,

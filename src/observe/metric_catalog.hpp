@@ -82,6 +82,7 @@ enum class MetricId : std::uint8_t {
     kSignalsDropped,
     kInboundWaiting,
     kInboundUnknownSenders,
+    kInboundDatagramsDropped,
     kInboundConfirms,
     kPushTargets,
     kLoopLongestTurn,

@@ -135,7 +135,12 @@ void CoreLoop::poke(std::vector<std::string> keys, schedule::PokeReason reason) 
     post([this, keys = std::move(keys), reason] {
         for (const std::string& key : keys) {
             const model::TaskHandle task = engine_->core().find(key);
-            if (engine_->core().is_live(task)) events_.emplace_back(schedule::Poked{task, reason});
+            if (engine_->core().is_live(task)) {
+                events_.emplace_back(schedule::Poked{task, reason});
+            } else {
+                log_.info("nothing to poll at once: there is no such target any more",
+                          {{"key", key}});
+            }
         }
     });
 }

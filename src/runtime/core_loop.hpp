@@ -86,7 +86,7 @@ class CoreLoop {
     // `done` is called from the core's thread with what was refused, empty if all was taken.
     void edit(CoreEdit edit, std::move_only_function<void(std::vector<base::Error>)> done);
     void operate(schedule::OperatorAction action, std::move_only_function<void(base::Status)> done);
-    // Makes tasks due now, those that there are.
+    // Makes tasks due now, those that there are; the log tells the others.
     void poke(std::vector<std::string> keys, schedule::PokeReason reason);
     void ask(std::move_only_function<void(const View&)> question);
     void set_target_limit(std::size_t limit);

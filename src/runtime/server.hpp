@@ -86,7 +86,7 @@ class Server {
     bool explain_inbound(const std::string& key, std::move_only_function<void(std::string)> done);
     void inbound_page(std::move_only_function<void(std::string)> done);
     // Where the sender of a webhook or a push finds its target. Holds the token.
-    base::Result<base::Secret> inbound_url(const std::string& key) const;
+    base::Result<base::Secret> inbound_url(const std::string& key, model::ProtocolKind kind) const;
 
     const config::Settings& settings() const { return settings_; }
     const config::StoredSettings& stored_settings() const { return stored_; }

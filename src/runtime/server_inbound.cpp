@@ -122,13 +122,21 @@ void Server::inbound_page(std::move_only_function<void(std::string)> done) {
     });
 }
 
-base::Result<base::Secret> Server::inbound_url(const std::string& key) const {
+base::Result<base::Secret> Server::inbound_url(const std::string& key,
+                                               model::ProtocolKind kind) const {
     const InboundTargetPtr target = image_.inbound->find(key);
     if (!target || target->kind == model::ProtocolKind::kTrap) {
         return base::config_error(
             "inbound.no_url",
             fmt::format("{} is no target of a webhook or push addon: `pollux inbound` lists them",
                         key));
+    }
+    if (target->kind != kind) {
+        return base::config_error(
+            "inbound.other_kind",
+            fmt::format("{0} is a target of a {1} addon: `pollux {2} url {0}` prints its address",
+                        key, to_string(target->kind),
+                        target->kind == model::ProtocolKind::kPush ? "push" : "hook"));
     }
     if (!target->problem.empty()) {
         return base::config_error("inbound.deaf", fmt::format("{}: {}", key, target->problem));

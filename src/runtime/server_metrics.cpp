@@ -111,6 +111,8 @@ void write_inbound(MetricWriter& writer, const InboundCounts& counts) {
     }
     plain(writer, MetricId::kInboundWaiting, static_cast<double>(counts.waiting));
     plain(writer, MetricId::kInboundUnknownSenders, static_cast<double>(counts.unknown_senders));
+    plain(writer, MetricId::kInboundDatagramsDropped,
+          static_cast<double>(counts.datagrams_dropped));
     writer.family(MetricId::kInboundConfirms);
     writer.sample({"asked"}, static_cast<double>(counts.confirms_asked));
     writer.sample({"held"}, static_cast<double>(counts.confirms_held));

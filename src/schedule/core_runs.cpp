@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr base::Duration kLeaseGrace = 2s;   // for the result to travel
 constexpr base::Duration kPokeSpacing = 1s;  // a storm of traps is one reason to look, not many
+constexpr base::Duration kPokedProbeSpacing = 5s;  // and what is down is no reason to hurry
 constexpr base::Duration kLongestRetryAfter = std::chrono::hours(1);
 constexpr double kDownShare = 0.2;                     // of a class budget that probing may take
 constexpr Picohertz kLeastDownRate = 100'000'000'000;  // 0.1/s: what probing may always take
@@ -335,7 +336,9 @@ void SchedulerCore::due_now(std::uint32_t task, Trigger trigger) {
     if (slot.place != Place::kScheduled) return;
     base::BootTime due = now();
     if (trigger == Trigger::kPoke && slot.last_answer() != base::BootTime::min()) {
-        due = std::max(due, slot.last_answer() + kPokeSpacing);
+        const bool open =
+            slot.failure != kNoIndex && failures_[slot.failure].breaker != BreakerState::kClosed;
+        due = std::max(due, slot.last_answer() + (open ? kPokedProbeSpacing : kPokeSpacing));
     }
     if (due > now() && due >= slot.next_due) return;  // comes sooner by itself
     slot.trigger = trigger;

@@ -4,14 +4,11 @@
 
 #include "lab/fleet_server.hpp"
 #include "tests/live/fleet_text.hpp"
-#include "tests/live/pollux_server.hpp"
+#include "tests/live/inbound_stage.hpp"
 
 namespace pollux::live {
 namespace {
 
-using net::test::free_port;
-using net::test::Process;
-using net::test::TempDir;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -47,52 +44,13 @@ signals:
   - {type: link_down, trap: 1.3.6.1.6.3.1.1.5.3, clear_trap: 1.3.6.1.6.3.1.1.5.4, severity: major, title: link down}
 )";
 
-class Inbound : public testing::Test {
+class Inbound : public InboundStage {
   protected:
     Inbound() {
-        for (const auto& [name, text] :
-             {std::pair("alive", kPushAddon), std::pair("hook", kHookAddon),
-              std::pair("traps", kTrapAddon)}) {
-            folder_.write(fmt::format("addons/{}/manifest.yaml", name), text);
-        }
+        add_addon("alive", kPushAddon);
+        add_addon("hook", kHookAddon);
+        add_addon("traps", kTrapAddon);
     }
-    void start(const std::string& fleet, Environment more = {}) {
-        Environment environment = {
-            {"POLLUX_TRAP_LISTEN", fmt::format("127.0.0.1:{},[::1]:{}", trap_port_, trap_port_)},
-            {"POLLUX_INBOUND_LISTEN", fmt::format("127.0.0.1:{}", http_port_)}};
-        environment.insert(environment.end(), more.begin(), more.end());
-        server_ = std::make_unique<PolluxServer>(folder_, folder_.write("fleet.yaml", fleet),
-                                                 environment);
-        server_->use_addons(folder_.file("addons"));
-        server_->start();
-    }
-    CommandResult run(std::vector<std::string> command) {
-        Process process(std::move(command), folder_);
-        EXPECT_TRUE(process.wait_for_end()) << process.output();
-        return {process.exit_code(), process.output()};
-    }
-    std::string url(const std::string& kind, const std::string& key) {
-        const CommandResult printed = server_->command({kind, "url", key});
-        EXPECT_EQ(printed.code, 0) << printed.output;
-        return printed.output.substr(0, printed.output.find('\n'));
-    }
-    std::string curl(const std::string& to, std::vector<std::string> arguments = {}) {
-        std::vector<std::string> command = {"curl", "-s", "-S",           "--max-time",
-                                            "60",   "-w", " %{http_code}"};
-        command.insert(command.end(), arguments.begin(), arguments.end());
-        command.push_back(to);
-        return run(command).output;
-    }
-    std::string field(const std::string& key, const std::string& name) {
-        const document::Node page = server_->explain(key);
-        const document::Node* found = page.find(name);
-        return found == nullptr || found->is_null() ? "" : found->scalar();
-    }
-
-    TempDir folder_;
-    std::uint16_t trap_port_ = free_port();
-    std::uint16_t http_port_ = free_port();
-    std::unique_ptr<PolluxServer> server_;
 };
 
 constexpr const char* kDoor = R"(

@@ -390,7 +390,10 @@ void ReferenceScheduler::end_job(std::int64_t now, RefTask& task, JobState state
 void ReferenceScheduler::due_now(std::int64_t now, RefTask& task, bool spaced) {
     if (task.place != RefPlace::kScheduled) return;
     std::int64_t due = now;
-    if (spaced && task.last_answer != kNoTime) due = std::max(now, task.last_answer + kSecond);
+    if (spaced && task.last_answer != kNoTime) {
+        const bool breaker_open = task.failures >= 3;
+        due = std::max(now, task.last_answer + (breaker_open ? 5 : 1) * kSecond);
+    }
     if (task.drawn) {  // a failure: whichever comes first
         task.earliest = std::min(task.earliest, due);
         task.latest = std::min(task.latest, due);

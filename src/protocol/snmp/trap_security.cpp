@@ -59,6 +59,31 @@ std::string_view to_string(TrapVerdict verdict) {
     return "unknown";
 }
 
+std::string_view describe(TrapVerdict verdict) {
+    switch (verdict) {
+        case TrapVerdict::kAccepted: return "accepted";
+        case TrapVerdict::kDiscovery: return "asks for our engine";
+        case TrapVerdict::kMalformed: return "cannot be read";
+        case TrapVerdict::kUnknownEngine:
+            return "an inform for the engine of another receiver: let the sender discover ours";
+        case TrapVerdict::kUnknownUser:
+            return "no trap target has credentials with this user: give them to the one of the "
+                   "sender";
+        case TrapVerdict::kWrongLevel:
+            return "the sender uses another security level than the user's credentials: both or "
+                   "neither sign and encrypt";
+        case TrapVerdict::kWrongDigest:
+            return "the signature is wrong: compare snmp_auth and its password with the sender's";
+        case TrapVerdict::kNotInTimeWindow:
+            return "the sender's clock or count of starts went back: an old message, or a sender "
+                   "that lost its memory; restart Pollux if it is the latter";
+        case TrapVerdict::kDecryptionError:
+            return "cannot be decrypted: compare snmp_privacy and its password with the sender's";
+        case TrapVerdict::kNotForUs: return "neither a trap nor an inform";
+    }
+    return "";
+}
+
 TrapSecurity::TrapSecurity(OwnEngine own, base::SipKey key, std::uint64_t salt_start,
                            TrapSecurityOptions options)
     : own_(std::move(own)),

@@ -54,6 +54,8 @@ enum class TrapVerdict : std::uint8_t {
     kNotForUs,  // signed and fresh, but no trap and no inform
 };
 std::string_view to_string(TrapVerdict verdict);  // "wrong_digest", as metrics label it
+// Why a message was not taken, and what to do.
+std::string_view describe(TrapVerdict verdict);
 
 struct TrapSecurityOptions {
     std::size_t max_engines = 65'536;

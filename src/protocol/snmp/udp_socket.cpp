@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/errqueue.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <unistd.h>
 
@@ -119,12 +120,14 @@ base::Result<UdpSocket> UdpSocket::listen(const Endpoint& at, std::size_t buffer
     if (bind(fd, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
         const int number = errno;
         const char* advice =
-            number == EACCES       ? "ports below 1024 need the right to bind them: `setcap "
-                                     "cap_net_bind_service+ep` on the binary, AmbientCapabilities="
-                                     "CAP_NET_BIND_SERVICE in the unit, or a systemd socket unit with "
-                                     "POLLUX_TRAP_LISTEN=systemd"
-            : number == EADDRINUSE ? "another program holds the port; find it with `ss -ulpn`"
-                                   : "is the address one of this machine?";
+            number == EACCES ? "ports below 1024 need the right to bind them: `setcap "
+                               "cap_net_bind_service+ep` on the binary, AmbientCapabilities="
+                               "CAP_NET_BIND_SERVICE in the unit, or a systemd socket unit with "
+                               "POLLUX_TRAP_LISTEN=systemd"
+            : number == EADDRINUSE
+                ? "another program holds the port; find it with `ss -ulpn`, or choose "
+                  "another port with POLLUX_TRAP_LISTEN"
+                : "is the address one of this machine? See POLLUX_TRAP_LISTEN";
         return base::config_error(
             "snmp.listen", fmt::format("cannot listen for traps on {}: {}: {}", to_string(at),
                                        std::strerror(number), advice));
@@ -163,6 +166,13 @@ Endpoint UdpSocket::local() const {
     socklen_t length = sizeof address;
     if (getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &length) != 0) return {};
     return from_sockaddr(address).value_or(Endpoint{});
+}
+
+std::uint64_t UdpSocket::dropped() const {
+    std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+    socklen_t length = sizeof memory;
+    if (getsockopt(fd_, SOL_SOCKET, SO_MEMINFO, memory.data(), &length) != 0) return 0;
+    return memory[SK_MEMINFO_DROPS];
 }
 
 int UdpSocket::answer(const Endpoint& from, const Endpoint& to, Bytes bytes) {

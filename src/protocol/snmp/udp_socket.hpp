@@ -106,6 +106,8 @@ class UdpSocket {
     // Answers one datagram from the address it was sent to. 0, or minus the error number.
     int answer(const Endpoint& from, const Endpoint& to, Bytes bytes);
     Endpoint local() const;
+    // Datagrams that the kernel threw away because they came faster than they were read.
+    std::uint64_t dropped() const;
 
     // Fills `batch`; false: nothing to read now.
     bool receive(ReceiveBatch& batch);

@@ -71,6 +71,24 @@ TEST(UdpSocket, SaysWhatIsInTheWay) {
     EXPECT_THAT(elsewhere.error().message, HasSubstr("one of this machine?"));
 }
 
+TEST(UdpSocket, CountsWhatCameFasterThanItWasRead) {
+    auto slow = UdpSocket::listen(*parse_literal("127.0.0.1", 0), 4096);
+    ASSERT_TRUE(slow);
+    EXPECT_EQ(slow->dropped(), 0u);
+    auto sender = UdpSocket::listen(*parse_literal("127.0.0.1", 0), kBuffer);
+    ASSERT_TRUE(sender);
+    const std::vector<std::uint8_t> datagram(1000, 7);
+    constexpr std::uint64_t kSent = 300;
+    for (std::uint64_t i = 0; i < kSent; ++i) {
+        ASSERT_EQ(sender->answer(sender->local(), slow->local(), datagram), 0);
+    }
+    ReceiveBatch in;
+    std::uint64_t read = 0;
+    while (slow->receive(in)) read += in.count;
+    EXPECT_GT(slow->dropped(), 0u);
+    EXPECT_EQ(read + slow->dropped(), kSent) << "nothing goes without being counted";
+}
+
 TEST(UdpSocket, TakesASocketThatSomebodyElseBound) {
     auto bound = UdpSocket::listen(*parse_literal("127.0.0.1", 0), kBuffer);
     ASSERT_TRUE(bound);

@@ -37,6 +37,7 @@ struct InboundCounts {
     std::uint64_t confirms_held = 0;
     std::size_t waiting = 0;  // to be stored
     std::size_t unknown_senders = 0;
+    std::uint64_t datagrams_dropped = 0;  // by the kernel: they came faster than they were read
     base::Duration longest_turn{};
 
     void add(InboundKind kind, InboundResult result) {

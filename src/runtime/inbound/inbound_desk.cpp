@@ -259,6 +259,7 @@ InboundCounts InboundDesk::counts() {
         http_->counters().rejected;
     all.waiting = intake_->waiting();
     all.unknown_senders = traps_->unknown().size();
+    all.datagrams_dropped = listener_->dropped();
     for (const PushState state : {PushState::kUnknown, PushState::kUp, PushState::kDown}) {
         all.push_targets[static_cast<std::size_t>(state)] = book_.push_targets(state);
     }

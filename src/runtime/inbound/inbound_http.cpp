@@ -91,7 +91,12 @@ base::Status InboundHttp::listen(const std::vector<std::string>& addresses) {
         // Somebody wrote another address into the settings: that is the decision.
         listener.allow_non_loopback = true;
         auto listening = http_.listen(*at, nullptr, listener);
-        if (!listening) return std::unexpected(listening.error());
+        if (!listening) {
+            base::Error error = listening.error();
+            error.message = fmt::format(
+                "cannot listen for webhooks and pushes (POLLUX_INBOUND_LISTEN): {}", error.message);
+            return std::unexpected(std::move(error));
+        }
         addresses_.push_back(listening->to_string());
     }
     return {};

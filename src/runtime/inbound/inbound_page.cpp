@@ -36,7 +36,10 @@ std::string push_verdict(const InboundTarget& target, const PushRecord& record,
         case PushState::kDown:
             return fmt::format("down: {}; {}",
                                record.message.empty() ? "the sender says so" : record.message,
-                               down_in);
+                               deadline == base::BootTime::max()
+                                   ? "when it is heard it is up"
+                                   : fmt::format("its next heartbeat is expected within {}",
+                                                 base::format_duration(deadline - now.boot)));
     }
     return "";
 }
@@ -130,6 +133,7 @@ void InboundDesk::page(std::move_only_function<void(std::string)> done) {
         page.set("http", list_of(http_addresses_));
         page.set("messages", counts_node(all));
         page.set("waiting", Node::unsigned_integer(all.waiting));
+        page.set("datagrams_dropped", Node::unsigned_integer(all.datagrams_dropped));
         Node unknown = Node::sequence();
         for (const UnknownSender& sender : traps_->unknown().latest_first()) {
             Node line = Node::map();

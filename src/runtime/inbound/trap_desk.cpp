@@ -1,5 +1,7 @@
 #include "runtime/inbound/trap_desk.hpp"
 
+#include <fmt/format.h>
+
 #include "protocol/snmp/message.hpp"
 #include "protocol/snmp/notification.hpp"
 #include "protocol/snmp/v3_message.hpp"
@@ -87,8 +89,10 @@ bool TrapDesk::read_v3(const Datagram& datagram, Read& read) {
         counts_.add(InboundKind::kTrap,
                     broken ? InboundResult::kMalformed : InboundResult::kRefused);
         if (!broken) {
-            unknown_.add(address_of(datagram.from), net::wall_now(),
-                         "SNMPv3: " + std::string(to_string(taken.verdict)), "");
+            unknown_.add(
+                address_of(datagram.from), net::wall_now(),
+                fmt::format("SNMPv3, {}: {}", to_string(taken.verdict), describe(taken.verdict)),
+                "");
         }
         return false;
     }

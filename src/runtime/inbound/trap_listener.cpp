@@ -104,6 +104,12 @@ void TrapListener::answer(const Datagram& asked, protocol::snmp::Bytes bytes) {
     if (asked.socket < sockets_.size()) sockets_[asked.socket].answer(asked.to, asked.from, bytes);
 }
 
+std::uint64_t TrapListener::dropped() const {
+    std::uint64_t all = 0;
+    for (const auto& socket : sockets_) all += socket.dropped();
+    return all;
+}
+
 std::vector<std::string> TrapListener::addresses() const {
     std::vector<std::string> all;
     for (const auto& socket : sockets_) all.push_back(to_string(socket.local()));

@@ -37,6 +37,8 @@ class TrapListener final : private net::FdHandler {
     // Answers from the address that was asked.
     void answer(const Datagram& asked, protocol::snmp::Bytes bytes);
     std::vector<std::string> addresses() const;
+    // Datagrams that came faster than they were read, of all sockets since the start.
+    std::uint64_t dropped() const;
     void close();
 
   private:
