@@ -83,7 +83,7 @@ struct Settings {
     base::Duration aging_step = std::chrono::seconds(30);
     double budget_headroom = 0.98;
     std::int64_t max_starts_per_step = 100;
-    std::int64_t io_threads = 0;  // 0: one per core, at most 8
+    std::int64_t io_threads = 0;  // 0: by the number of cores
     std::int64_t seed = 0;
 
     // History.

@@ -124,7 +124,8 @@ constexpr SettingDef kLimits[] = {
      &Settings::max_starts_per_step, 1, 100'000, kRefuse, true, kLive,
      "Polls started in one turn of the core."},
     {"io_threads", "ioThreads", "POLLUX_IO_THREADS", "", &Settings::io_threads, 0, 64, kRefuse,
-     false, kRestart, "Threads that talk to devices; 0: one per core, at most 8."},
+     false, kRestart,
+     "Threads that talk to devices; 0: one less than cores, 2 to 8 (1 on a single core)."},
     {"seed", "seed", "POLLUX_SEED", "", &Settings::seed, 0, 9e15, kRefuse, false, kRestart,
      "Seed of phases, jitter and percentages."},
 };

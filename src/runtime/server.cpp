@@ -27,9 +27,10 @@ constexpr const char* kEditedByHand = "system.json edited by hand";
 
 std::size_t shards_for(const config::Settings& settings) {
     if (settings.io_threads > 0) return static_cast<std::size_t>(settings.io_threads);
-    // One core is left for the scheduler and the writers.
+    // One core is left for the scheduler and the writers. With two, one shard would leave the other
+    // core idle whenever many devices are asked at once.
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-    return std::clamp<std::size_t>(cores - 1, 1, kMaxShards);
+    return std::clamp<std::size_t>(cores - 1, std::min<std::size_t>(cores, 2), kMaxShards);
 }
 
 // Where the store keeps what the drivers of a shard learned. With another number of shards devices
