@@ -32,8 +32,8 @@ constexpr std::array kPinnedRuns = {
     PinnedRun{"e", "optimal", "economy", "none", 13, 0x7430e76c86fbc312},
     PinnedRun{"b", "oracle", "fresh", "none", 11, 0x30b29faca9a92b35},
     PinnedRun{"bw", "classic", "balanced", "none", 11, 0xf0a3bf7cb2352904},
-    PinnedRun{"a", "fixed", "balanced", "crash", 5, 0xe6a82b7e948556bd},
-    PinnedRun{"d", "optimal", "balanced", "storm", 7, 0x6e8fe2eacf487f78},
+    PinnedRun{"a", "fixed", "balanced", "crash", 5, 0x673d12fde658438e},
+    PinnedRun{"d", "optimal", "balanced", "storm", 7, 0xf9044bb4e4703e3f},
 };
 
 template <class Enum, class Names>

@@ -5,8 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-
+#include "app/command_test_support.hpp"
 #include "app/control_test_support.hpp"
 #include "app/fleet_access.hpp"
 #include "lab/fleet_file.hpp"
@@ -18,12 +17,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-struct Printed {
-    int status = -1;
-    std::string out;
-    std::string err;
-};
-
 Printed run(const std::vector<std::string>& arguments, config::Environment environment = {}) {
     FleetPorts ports = real_fleet_ports();
     ports.environment = std::move(environment);
@@ -33,13 +26,7 @@ Printed run(const std::vector<std::string>& arguments, config::Environment envir
     add_apply(app, printed.status, ports);
     add_explain(app, printed.status);
     add_history(app, printed.status);
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    // CLI11 takes them from the back.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-    std::fflush(stdout);
-    printed.out = testing::internal::GetCapturedStdout();
-    printed.err = testing::internal::GetCapturedStderr();
+    printed.run(app, arguments);
     return printed;
 }
 

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 
+#include "app/command_test_support.hpp"
 #include "app/commands.hpp"
 #include "net/test_process.hpp"
 #include "runtime/secret_files.hpp"
@@ -23,12 +23,6 @@ constexpr const char* kOldKey = "b29vb29vb29vb29vb29vb29vb29vb29vb29vb29vb28=";
 constexpr const char* kNewKey = "bm5ubm5ubm5ubm5ubm5ubm5ubm5ubm5ubm5ubm5ubm4=";
 constexpr const char* kSecret = "correct-horse-battery";
 
-struct Printed {
-    int status = -1;
-    std::string out;
-    std::string err;
-};
-
 class RotateKey : public testing::Test {
   protected:
     ~RotateKey() override { unsetenv("POLLUX_KEY"); }
@@ -39,12 +33,7 @@ class RotateKey : public testing::Test {
         CLI::App app;
         Printed printed;
         add_secret(app, printed.status);
-        testing::internal::CaptureStdout();
-        testing::internal::CaptureStderr();
-        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-        std::fflush(stdout);
-        printed.out = testing::internal::GetCapturedStdout();
-        printed.err = testing::internal::GetCapturedStderr();
+        printed.run(app, arguments);
         return printed;
     }
     std::string data() const { return folder_.file("data"); }

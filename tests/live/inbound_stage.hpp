@@ -15,6 +15,26 @@
 
 namespace pollux::live {
 
+inline constexpr std::string_view kPushAddon = R"(schema: pollux/1
+name: alive
+version: 1.0.0
+title: Alive
+protocol: push
+push: {interval: 1h, grace: 1m}
+signals:
+  - {type: silent, clear_when: up == 1, severity: major, title: "{device} is silent", message: "{message}"}
+)";
+
+inline constexpr std::string_view kTrapAddon = R"(schema: pollux/1
+name: traps
+version: 1.0.0
+title: Traps
+protocol: trap
+trap: {enterprise: "*"}
+signals:
+  - {type: link_down, trap: 1.3.6.1.6.3.1.1.5.3, clear_trap: 1.3.6.1.6.3.1.1.5.4, severity: major, title: link down}
+)";
+
 // Fixtures derive from it: addons, then start(), then senders.
 class InboundStage : public testing::Test {
   protected:

@@ -13,16 +13,6 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kPushAddon = R"(schema: pollux/1
-name: alive
-version: 1.0.0
-title: Alive
-protocol: push
-push: {interval: 1h, grace: 1m}
-signals:
-  - {type: silent, clear_when: up == 1, severity: major, title: "{device} is silent", message: "{message}"}
-)";
-
 constexpr const char* kHookAddon = R"(schema: pollux/1
 name: hook
 version: 1.0.0
@@ -32,16 +22,6 @@ webhook:
   fields: {state: $.state}
 signals:
   - {type: alarm, when: state == 'bad', severity: critical, title: "it is {state}"}
-)";
-
-constexpr const char* kTrapAddon = R"(schema: pollux/1
-name: traps
-version: 1.0.0
-title: Traps
-protocol: trap
-trap: {enterprise: "*"}
-signals:
-  - {type: link_down, trap: 1.3.6.1.6.3.1.1.5.3, clear_trap: 1.3.6.1.6.3.1.1.5.4, severity: major, title: link down}
 )";
 
 class Inbound : public InboundStage {

@@ -10,19 +10,9 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-constexpr std::string_view kAddon = R"(schema: pollux/1
-name: alive
-version: 1.0.0
-title: Alive
-protocol: push
-push: {interval: 1h, grace: 1m}
-signals:
-  - {type: silent, clear_when: up == 1, severity: major, title: "{device} is silent", message: "{message}"}
-)";
-
 class Silence : public InboundStage {
   protected:
-    Silence() { add_addon("alive", kAddon); }
+    Silence() { add_addon("alive", kPushAddon); }
     void start_with(const std::string& timing) {
         ASSERT_NO_FATAL_FAILURE(
             start(fmt::format("devices:\n  job: {{addons: [{{name: alive, {}}}]}}\n", timing)));

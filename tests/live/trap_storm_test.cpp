@@ -15,16 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::string_view kTrapAddon = R"(schema: pollux/1
-name: traps
-version: 1.0.0
-title: Traps
-protocol: trap
-trap: {enterprise: "*"}
-signals:
-  - {type: link_down, trap: 1.3.6.1.6.3.1.1.5.3, clear_trap: 1.3.6.1.6.3.1.1.5.4, severity: major, title: link down}
-)";
-
 std::vector<std::uint8_t> link_down() {
     protocol::snmp::Message message;
     message.community = "public";
