@@ -109,7 +109,7 @@ int explain(const std::string& data, const std::string& key, bool json) {
     fmt::print("\n");
     for (const document::Node& gate : answer->find("gates")->items()) {
         const bool open = text(gate, "open") == "true";
-        fmt::print("  {:<10} {:<7} {}\n", text(gate, "gate"), open ? "open" : "closed",
+        fmt::print("  {:<10} {:<7} {}\n", text(gate, "gate"), open ? "ok" : "waits",
                    open ? "" : text(gate, "reason"));
     }
     const document::Node& interval = *answer->find("interval");
