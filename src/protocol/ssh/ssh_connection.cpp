@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/text.hpp"
 
@@ -108,6 +109,7 @@ SshConnection::SshConnection(net::EventLoop& loop, net::Resolver& resolver,
       rules_(std::move(rules)),
       keys_(keys),
       events_(std::move(events)),
+      agent_(loop),
       connector_(loop, resolver, egress_),
       again_(loop, [this] { advance(); }) {}
 
@@ -149,6 +151,15 @@ void SshConnection::connect(base::BootTime deadline) {
     started_ = net::boot_now();
     idle_since = started_;
     last_sign = started_;
+    if (!address_.credentials->ssh_agent) return reach(deadline);
+    const char* path = std::getenv("SSH_AUTH_SOCK");
+    agent_.ask(path == nullptr ? "" : path, [this, deadline](std::string problem) {
+        agent_problem_ = std::move(problem);
+        reach(deadline);
+    });
+}
+
+void SshConnection::reach(base::BootTime deadline) {
     connector_.start(address_.host, address_.port, deadline, [this](auto result) {
         phases_.dns = connector_.dns_time();
         if (!result) {
@@ -307,13 +318,24 @@ bool SshConnection::step_login() {
                 return false;
         }
         if (login_ != Login::kGiveUp) continue;
-        fail(FailureKind::kAuth, "ssh.auth",
-             fmt::format("{} was refused; tried: {}; the server takes: {}. Check user name, key "
-                         "and password of the credentials",
-                         where(), tried_.empty() ? "nothing that the server takes" : tried_,
-                         methods_text(allowed_)));
+        fail_login();
         return false;
     }
+}
+
+void SshConnection::fail_login() {
+    const model::Credentials& given = *address_.credentials;
+    if (!agent_problem_.empty() && given.ssh_key.empty() && given.password.empty()) {
+        return fail(FailureKind::kConnection, "ssh.agent",
+                    fmt::format("{}: the SSH agent cannot be used: {}. Start it where the server "
+                                "finds it (SSH_AUTH_SOCK), or give a key",
+                                where(), agent_problem_));
+    }
+    fail(FailureKind::kAuth, "ssh.auth",
+         fmt::format("{} was refused; tried: {}; the server takes: {}. Check user name, key and "
+                     "password of the credentials",
+                     where(), tried_.empty() ? "nothing that the server takes" : tried_,
+                     methods_text(allowed_)));
 }
 
 int SshConnection::try_login() {
@@ -331,7 +353,8 @@ int SshConnection::try_login() {
             return try_key();
         case Login::kAgent:
             if (!given.ssh_agent || (allowed_ & SSH_AUTH_METHOD_PUBLICKEY) == 0) break;
-            note("agent");
+            note(agent_problem_.empty() ? "agent" : "agent (" + agent_problem_ + ")");
+            if (!agent_problem_.empty()) break;
             return ssh_userauth_agent(session_, nullptr);
         case Login::kPassword:
             if (given.password.empty() || (allowed_ & SSH_AUTH_METHOD_PASSWORD) == 0) break;

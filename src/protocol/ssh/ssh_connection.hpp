@@ -1,7 +1,7 @@
 // One SSH connection on the loop: connects, checks the host's key, logs in, then runs commands side
 // by side. libssh never blocks here: every step returns when it needs the network and is called
-// again when the socket is ready. (An agent is asked with a blocking call: it is a program of this
-// machine that answers at once.)
+// again when the socket is ready. (It asks an agent with calls that block: so the agent has to show
+// first that it answers.)
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "net/connector.hpp"
 #include "net/event_loop.hpp"
 #include "protocol/run_table.hpp"
+#include "protocol/ssh/agent_probe.hpp"
 #include "protocol/ssh/host_keys.hpp"
 #include "protocol/ssh/key_files.hpp"
 #include "protocol/ssh/ssh_rules.hpp"
@@ -104,11 +105,13 @@ class SshConnection final : net::FdHandler {
     enum class Login : std::uint8_t { kNone, kKey, kAgent, kPassword, kInteractive, kGiveUp };
 
     void on_ready(int fd, std::uint32_t events) override;
+    void reach(base::BootTime deadline);
     void take_socket(const net::ConnectedSocket& socket);
     void advance();
     bool step_handshake();
     bool check_host_key();
     bool step_login();
+    void fail_login();
     int try_login();
     int try_key();
     int try_interactive();
@@ -126,6 +129,8 @@ class SshConnection final : net::FdHandler {
     SshRules rules_;
     KeyFiles& keys_;
     Events events_;
+    AgentProbe agent_;
+    std::string agent_problem_;  // why it cannot be used
     net::Connector connector_;
     net::Timer again_;  // a command was added: go on in a later turn
     base::BootTime started_;

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include <fstream>
 
@@ -185,6 +187,51 @@ TEST_F(SshDriverLive, LogsInByAgent) {
     EXPECT_EQ(failure_in(bench.ask(*driver, ask)).code, "ssh.auth");
     change(ask, [](auto& all) { all.ssh_agent = true; });
     EXPECT_EQ(answer_in<model::CommandReply>(bench.ask(*driver, ask)).out, "by agent\n");
+    unsetenv("SSH_AUTH_SOCK");
+}
+
+// Whoever listens at a path and never answers, as an agent that hangs.
+class MuteAgent {
+  public:
+    explicit MuteAgent(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM, 0)) {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        path.copy(address.sun_path, sizeof address.sun_path - 1);
+        EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        EXPECT_EQ(listen(fd_, 8), 0);
+        setenv("SSH_AUTH_SOCK", path.c_str(), 1);
+    }
+    ~MuteAgent() {
+        unsetenv("SSH_AUTH_SOCK");
+        close(fd_);
+    }
+
+  private:
+    int fd_;
+};
+
+TEST_F(SshDriverLive, AnAgentThatHangsHoldsNobodyUp) {
+    const Sshd sshd(folder);
+    const MuteAgent agent(folder.file("mute.sock"));
+    model::Ask ask = ask_of("true", sshd.port(), "");
+    change(ask, [](auto& all) { all.ssh_agent = true; });
+    const auto alone = failure_in(bench.ask(*driver, ask));
+    EXPECT_EQ(alone.code, "ssh.agent");
+    EXPECT_THAT(alone.message, HasSubstr("did not answer"));
+    // With another way in, it is only one way less.
+    model::Ask both = ask_of("echo by key", sshd.port());
+    change(both, [](auto& all) { all.ssh_agent = true; });
+    EXPECT_EQ(answer_in<model::CommandReply>(bench.ask(*driver, both)).out, "by key\n");
+}
+
+TEST_F(SshDriverLive, SaysThatThereIsNoAgent) {
+    const Sshd sshd(folder);
+    unsetenv("SSH_AUTH_SOCK");
+    model::Ask ask = ask_of("true", sshd.port(), "");
+    change(ask, [](auto& all) { all.ssh_agent = true; });
+    EXPECT_THAT(failure_in(bench.ask(*driver, ask)).message, HasSubstr("SSH_AUTH_SOCK is not set"));
+    setenv("SSH_AUTH_SOCK", folder.file("nobody.sock").c_str(), 1);
+    EXPECT_THAT(failure_in(bench.ask(*driver, ask)).message, HasSubstr("No such file"));
     unsetenv("SSH_AUTH_SOCK");
 }
 
