@@ -90,7 +90,7 @@ class File:
         else:
             self.folder = parts[0] if parts[0] in OUTSIDE else ""
         self.is_code = path.suffix in CODE
-        self.is_test = path.stem.endswith("_test") or self.folder == "tests"
+        self.is_test = path.stem.endswith(("_test", "_test_support")) or self.folder == "tests"
         self.in_src = parts[0] == "src"
 
 

@@ -106,6 +106,8 @@ inside() { # limit, target, line
     bounded "$1" unshare --mount --propagation private --pid --fork --kill-child \
         env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
         LANG=C.UTF-8 LC_ALL=C.UTF-8 TERM=dumb "${settings[@]}" bash -euc '
+            # A root that is no mount point cannot be unshared again, as the tests with sshd do.
+            mount --bind "$1" "$1"
             mount -t proc proc "$1/proc"
             mount --rbind --make-rslave /sys "$1/sys"
             mount --rbind --make-rslave /dev "$1/dev"
