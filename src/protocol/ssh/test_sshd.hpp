@@ -58,7 +58,10 @@ class Sshd {
             std::vector<std::string>{"unshare", "-m", "env", "--default-signal", "sh", "-c",
                                      script},
             folder_);
-        POLLUX_CHECK_MSG(process_->wait_for_tcp(addresses_.back(), port_), "sshd does not start");
+        // It opens them in an order of its own.
+        for (const std::string& address : addresses_) {
+            POLLUX_CHECK_MSG(process_->wait_for_tcp(address, port_), "sshd does not start");
+        }
     }
     void stop() { process_->stop(); }
 
