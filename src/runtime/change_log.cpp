@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <string>
 
 #include "model/task_record.hpp"
@@ -68,7 +69,19 @@ Words words_of(const schedule::Change& change) {
     return {};
 }
 
+constexpr std::array<std::string_view, 7> kKindNames = {
+    "breaker", "dead_letter", "health", "enabled", "job", "faulted", "budget"};
+
 }  // namespace
+
+ChangeWords change_words(ChangeKind kind, std::uint8_t from, std::uint8_t to) {
+    schedule::Change change;
+    change.kind = kind;
+    change.from = from;
+    change.to = to;
+    const Words words = words_of(change);
+    return {kKindNames[static_cast<std::size_t>(kind)], words.from, words.to, words.message};
+}
 
 void log_change(observe::Log& log, const engine::TaskChange& change, std::string_view reason,
                 base::Instant now) {
@@ -94,11 +107,7 @@ base::Result<std::string> timeline(store::Store& store, std::size_t limit) {
     if (!changes) return std::unexpected(changes.error());
     std::string text;
     for (const store::StoredChange& stored : *changes) {
-        schedule::Change change;
-        change.kind = stored.kind;
-        change.from = stored.from;
-        change.to = stored.to;
-        const Words words = words_of(change);
+        const ChangeWords words = change_words(stored.kind, stored.from, stored.to);
         text += fmt::format("{} {} {} ({} -> {}, {} failures)\n", base::format_utc(stored.at),
                             stored.key.empty() ? "-" : stored.key, words.message, words.from,
                             words.to, stored.failures);

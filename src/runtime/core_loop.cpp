@@ -14,6 +14,7 @@ namespace {
 
 // A batch that no pump waits for: rows of tasks that went while the server was down.
 constexpr std::uint64_t kNobodysSequence = 0;
+constexpr base::Duration kGatherFailures = std::chrono::seconds(1);
 
 // Lets the caller's thread wait for something on the core's thread.
 class Signal {
@@ -80,6 +81,7 @@ void CoreLoop::stop(base::Duration longest) {
     }
     loop_->stop();
     thread_.join();
+    write_failures(base::Duration::zero());
     step_timer_.reset();
 }
 
@@ -152,8 +154,24 @@ void CoreLoop::ask(std::move_only_function<void(const View&)> question) {
         const auto plan = [this](std::uint32_t task) -> const PollPlan* {
             return task < plans_.size() ? plans_[task].get() : nullptr;
         };
-        question(View{*engine_, stats_, failures_, plan, net::instant_now(),
+        question(View{*engine_, stats_, failures_.all(), plan, net::instant_now(),
                       loop_->take_longest_turn()});
+    });
+}
+
+void CoreLoop::recall_failures(std::vector<std::pair<std::string, std::string>> rows) {
+    post([this, rows = std::move(rows)] {
+        for (const auto& [key, bytes] : rows) {
+            const model::TaskHandle task = engine_->core().find(key);
+            // Only of those that fail still: the others recovered, and the row was not removed yet.
+            const bool failing =
+                engine_->core().is_live(task) && engine_->core().failure(task).consecutive > 0;
+            if (failing) {
+                failures_.recall(task.index, key, bytes);
+            } else {
+                failures_.drop(key);
+            }
+        }
     });
 }
 
@@ -195,9 +213,10 @@ void CoreLoop::take_report(const RunReport& report) {
         if (report.problems > 0) stats_.problems(slot.class_index, report.problems);
         if (success) {
             if (!slot.has(schedule::kFlagUp)) stats_.recovered(slot.class_index, report.trigger);
-            failures_.erase(report.task.index);
+            failures_.recovered(report.task.index, core.key(report.task));
         } else if (report.outcome != model::Outcome::kInterrupted) {
-            failures_[report.task.index] = {report.code, report.message, net::wall_now()};
+            failures_.failed(report.task.index, core.key(report.task),
+                             {report.code, report.message, net::wall_now()});
             log_.debug(
                 "poll failed",
                 {{"key", core.key(report.task)}, {"code", report.code}, {"error", report.message}});
@@ -222,6 +241,7 @@ void CoreLoop::step() {
     dispatch_starts();
     send_cancels();
     submit_batch();
+    write_failures(kGatherFailures);
     for (const engine::TaskChange& change : out_.visible) publish(change);
     answer_correlations();
     // Events that this turn made itself come first; otherwise the engine says when it is needed.
@@ -237,7 +257,7 @@ void CoreLoop::install_plans() {
             plans_[index].reset();
         }
         stats_.forget(index);
-        failures_.erase(index);
+        failures_.forget(index, forgotten.key);
         if (auto change = device_health_.remove(index)) {
             events_.emplace_back(schedule::ParentChanged{change->device, change->healthy});
         }
@@ -326,10 +346,18 @@ void CoreLoop::submit_batch() {
     }
 }
 
+// Lost words are heard again at the next failure, so nobody waits for the answer.
+void CoreLoop::write_failures(base::Duration gather) {
+    const base::BootTime now = net::boot_now();
+    if (!failures_.has_changes() || now - failures_written_ < gather) return;
+    failures_written_ = now;
+    [[maybe_unused]] const auto status = store_.submit(failures_.take_changes(), {});
+}
+
 void CoreLoop::publish(const engine::TaskChange& change) {
     const schedule::SchedulerCore& core = engine_->core();
     const model::TaskHandle task = core.find(change.key);
-    const auto found = failures_.find(task.index);
+    const auto found = failures_.all().find(task.index);
     engine::TaskChange told = change;
     if (change.change.kind == schedule::ChangeKind::kHealth && core.is_live(task)) {
         // The core says up or down before it decides what follows; people want to read both.
@@ -339,7 +367,7 @@ void CoreLoop::publish(const engine::TaskChange& change) {
         const bool never = core.slot(task).last_success == base::BootTime::min();
         if (never) told.change.from = told.change.to;
     }
-    log_change(log_, told, found == failures_.end() ? "" : found->second.message,
+    log_change(log_, told, found == failures_.all().end() ? "" : found->second.message,
                net::instant_now());
     if (wiring_.published) wiring_.published(change);
 }

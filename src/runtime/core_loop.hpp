@@ -25,6 +25,7 @@
 #include "engine/engine.hpp"
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
+#include "runtime/failure_book.hpp"
 #include "runtime/poll_stats.hpp"
 #include "runtime/run_order.hpp"
 #include "store/store.hpp"
@@ -52,12 +53,7 @@ struct CoreEdit {
 
 class CoreLoop {
   public:
-    // What is known of a failing task beside what the core keeps.
-    struct LastFailure {
-        std::string code;
-        std::string message;
-        base::WallTime at;
-    };
+    using LastFailure = runtime::LastFailure;
 
     // Read-only access for questions; valid only inside the call.
     struct View {
@@ -89,6 +85,8 @@ class CoreLoop {
     // Makes tasks due now, those that there are; the log tells the others.
     void poke(std::vector<std::string> keys, schedule::PokeReason reason);
     void ask(std::move_only_function<void(const View&)> question);
+    // Rows of FailureBook by key of their task: why tasks failed in an earlier life.
+    void recall_failures(std::vector<std::pair<std::string, std::string>> rows);
     void set_target_limit(std::size_t limit);
 
     // For the watchdog: rises with every turn.
@@ -106,6 +104,7 @@ class CoreLoop {
     void publish(const engine::TaskChange& change);
     void answer_correlations();
     void submit_batch();
+    void write_failures(base::Duration gather);
 
     store::Store& store_;
     observe::Log& log_;
@@ -128,7 +127,8 @@ class CoreLoop {
     std::vector<std::shared_ptr<const PollPlan>> new_plans_;
     std::vector<std::string> to_poke_;
     std::vector<std::vector<RunOrder>> outgoing_;  // by shard
-    std::map<std::uint32_t, LastFailure> failures_;
+    FailureBook failures_;
+    base::BootTime failures_written_;
     struct Waiting {
         std::move_only_function<void(std::vector<base::Error>)> done;
         std::vector<base::Error> errors;

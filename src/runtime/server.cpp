@@ -6,8 +6,6 @@
 #include <future>
 #include <thread>
 
-#include "base/uuid.hpp"
-#include "config/settings_registry.hpp"
 #include "runtime/random_bits.hpp"
 #include "runtime/shard_drivers.hpp"
 #include "store/memory/memory_store.hpp"
@@ -22,8 +20,6 @@ constexpr std::uint64_t kMemoriesEvery = 60;  // turns of the house
 constexpr base::Duration kStopWait = std::chrono::seconds(5);
 constexpr std::uint32_t kShardPatience = 5;  // turns of the house
 constexpr std::size_t kMaxShards = 8;
-constexpr std::string_view kSettingsName = "settings";
-constexpr const char* kEditedByHand = "system.json edited by hand";
 
 std::size_t shards_for(const config::Settings& settings) {
     if (settings.io_threads > 0) return static_cast<std::size_t>(settings.io_threads);
@@ -79,16 +75,13 @@ Memories share_out(KeyedMemories all, const FleetImage& image, std::size_t shard
     return memories;
 }
 
-observe::LogLevel log_level_of(config::LogLevel level) {
-    return static_cast<observe::LogLevel>(level);
-}
-
 }  // namespace
 
 Server::Server(net::EventLoop& loop, observe::Log& log, ServerOptions options)
     : loop_(loop),
       log_(log),
       options_(std::move(options)),
+      addons_(std::make_shared<const AddonSet>(std::exchange(options_.addons, {}))),
       started_at_(net::wall_now()),
       house_timer_(loop, [this] { keep_house(); }) {}
 
@@ -104,10 +97,7 @@ base::Result<std::unique_ptr<Server>> Server::start(net::EventLoop& loop, observ
             return std::unexpected(status.error());
         }
     }
-    if (server->edited_while_down_ && !server->options_.offline) {
-        auto status = server->store_settings(server->stored_, kEditedByHand);
-        if (!status) return std::unexpected(status.error());
-    }
+    if (auto status = server->store_hand_edit(); !status) return std::unexpected(status.error());
     if (server->options_.fleet_files) {
         auto files = server->options_.fleet_files();
         if (!files) return std::unexpected(files.error());
@@ -116,6 +106,7 @@ base::Result<std::unique_ptr<Server>> Server::start(net::EventLoop& loop, observ
     }
     if (!server->options_.offline) server->house_timer_.arm_in(kHouseEvery);
     server->follow_sources();
+    server->publish_view();
     return server;
 }
 
@@ -146,6 +137,7 @@ base::Status Server::open_store() {
 
 base::Status Server::load() {
     std::vector<std::string> unreadable;
+    std::vector<model::ConfigObject> objects;
     store::LoadVisitor visitor;
     visitor.object = [&](model::ConfigObject&& object) {
         if (object.kind == model::ObjectKind::kSettings) {
@@ -160,13 +152,18 @@ base::Status Server::load() {
             }
             object.body = opened->reveal();
         }
-        objects_.push_back(std::move(object));
+        objects.push_back(std::move(object));
     };
     visitor.task = [&](model::TaskRecord&& record) {
         std::string key = record.key;
         records_.emplace(std::move(key), std::move(record));
     };
     visitor.memory = [&](store::MemoryRow&& row) {
+        if (row.key.starts_with(FailureBook::kPrefix)) {
+            row.key.erase(0, FailureBook::kPrefix.size());
+            failures_.emplace_back(std::move(row.key), std::move(row.bytes));
+            return;
+        }
         memories_.emplace_back(std::move(row.key), std::move(row.bytes));
     };
     auto loaded = store_->load(visitor);
@@ -181,41 +178,10 @@ base::Status Server::load() {
     for (const std::string& text : loaded_.damage) {
         log_.error("a stored row is damaged and was left out", {{"row", text}});
     }
-    std::ranges::sort(objects_, [](const auto& a, const auto& b) {
+    std::ranges::sort(objects, [](const auto& a, const auto& b) {
         return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
     });
-    return {};
-}
-
-base::Status Server::load_settings() {
-    document::Diagnostics diagnostics;
-    if (settings_object_.version > 0) {
-        stored_ =
-            config::read_system_json(settings_object_.body, "stored settings", diagnostics).stored;
-    }
-    if (settings_file_) {
-        auto edited = settings_file_->edited();
-        if (!edited) return std::unexpected(edited.error());
-        if (edited->has_value()) {
-            document::Diagnostics of_file;
-            const auto read = config::read_system_json(**edited, settings_file_->path(), of_file);
-            const auto resolved =
-                config::resolve_settings(options_.environment, read.stored, of_file);
-            if (of_file.ok()) {
-                edited_while_down_ = read.stored != stored_;
-                stored_ = read.stored;
-            } else {
-                log_.error("system.json was edited and is wrong: the stored settings stay",
-                           {{"error", of_file.text()}});
-            }
-        }
-    }
-    settings_ = config::resolve_settings(options_.environment, stored_, diagnostics);
-    if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("settings.invalid"));
-    for (const auto& item : diagnostics.items()) {
-        log_.warn("setting", {{"error", document::to_string(item)}});
-    }
-    log_.set_level(log_level_of(settings_.log_level));
+    objects_ = std::make_shared<const std::vector<model::ConfigObject>>(std::move(objects));
     return {};
 }
 
@@ -224,7 +190,7 @@ base::Status Server::start_threads() {
     hears_traps_ = options_.offline || !settings_.trap_listen.items.empty();
     hears_http_ = options_.offline || !settings_.inbound_listen.items.empty();
     if (options_.offline) return {};
-    auto fleet = config::from_objects(objects_);
+    auto fleet = config::from_objects(*objects_);
     if (!fleet) return std::unexpected(fleet.error());
     if (settings_.history_enabled && directory_) {
         auto history = store::History::open(directory_, history_options(settings_));
@@ -275,7 +241,7 @@ base::Status Server::start_threads() {
     core_ = std::make_unique<CoreLoop>(*store_, log_, std::move(wiring), shards,
                                        static_cast<std::size_t>(settings_.metrics_target_limit));
 
-    auto image = image_of(*fleet, {}, objects_, settings_, nullptr);
+    auto image = image_of(*fleet, {}, *objects_, settings_, nullptr);
     if (!image) return std::unexpected(image.error());
     for (const auto& [key, bytes] : memories_) journal_->recall(key, bytes);
     journal_->keep_only(image->plans);
@@ -285,7 +251,8 @@ base::Status Server::start_threads() {
         shards_[i]->start();
     }
     core_->start(loaded_.epoch, loaded_.first_change, *image->settings);
-    image_ = std::move(*image);
+    image_ = std::make_shared<const FleetImage>(std::move(*image));
+    publish_view();
     restore_tasks();
     return start_desk(std::move(memories.heard));
 }
@@ -295,7 +262,7 @@ base::Status Server::start_threads() {
 void Server::restore_tasks() {
     auto restored = std::make_shared<std::vector<schedule::RestoredTask>>();
     auto fresh = std::make_shared<std::vector<model::TaskSpec>>();
-    for (const model::TaskSpec& spec : image_.expansion.tasks) {
+    for (const model::TaskSpec& spec : image_->expansion.tasks) {
         const auto record = records_.find(spec.key);
         if (record == records_.end()) {
             fresh->push_back(spec);
@@ -311,13 +278,14 @@ void Server::restore_tasks() {
     }
     records_.clear();
     CoreEdit edit;
-    edit.devices = image_.expansion.devices;
+    edit.devices = image_->expansion.devices;
     edit.restored = std::move(restored);
     edit.upserted = std::move(fresh);
-    for (const auto& [key, plan] : image_.plans) edit.plans.push_back(plan);
+    for (const auto& [key, plan] : image_->plans) edit.plans.push_back(plan);
     std::promise<void> taken;
     core_->edit(std::move(edit), [&taken](std::vector<base::Error>) { taken.set_value(); });
     taken.get_future().wait();
+    core_->recall_failures(std::exchange(failures_, {}));
 }
 
 void Server::stop() {
@@ -340,95 +308,6 @@ void Server::stop() {
             log_.error("the store did not close cleanly", {{"error", closed.error().message}});
         }
     }
-}
-
-// --- settings -----------------------------------------------------------------------------------
-
-// Commits them as the next version; what is in force does not change here.
-base::Status Server::store_settings(const config::StoredSettings& wanted, const std::string& note) {
-    model::ConfigObject object = settings_object_;
-    object.kind = model::ObjectKind::kSettings;
-    object.name = kSettingsName;
-    object.origin = model::Origin::kApi;
-    object.body = config::write_system_json(wanted);
-    object.changed_at = net::wall_now();
-    if (object.id.empty()) {
-        const auto [high, low] = random_bits();
-        object.id = base::make_uuid7(net::wall_now(), high, low);
-    }
-    ++object.version;
-    if (auto status = commit({{object}, {}}, note); !status) return status;
-    settings_object_ = std::move(object);
-    return {};
-}
-
-base::Status Server::change_settings(config::StoredSettings wanted, const std::string& note) {
-    document::Diagnostics diagnostics;
-    config::Settings next = config::resolve_settings(options_.environment, wanted, diagnostics);
-    if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("settings.invalid"));
-    const auto fleet = config::from_objects(objects_);
-    if (!fleet) return std::unexpected(fleet.error());
-    std::vector<document::Diagnostic> warnings;
-    auto image = image_of(*fleet, {}, objects_, next, &warnings);
-    if (!image) return std::unexpected(image.error());
-    const auto egress = make_egress(next);
-    if (!egress) return std::unexpected(egress.error());
-    auto limits = inbound_limits(next);
-    if (!limits) return std::unexpected(limits.error());
-
-    if (auto status = store_settings(wanted, note); !status) return status;
-    for (const auto& change : config::changes(stored_, wanted)) {
-        const config::SettingDef* known = config::find_setting_by_json(change.name);
-        const bool later = known != nullptr && known->applies == config::Applies::kRestart;
-        log_.info(later ? "setting changed; it takes effect at the next start" : "setting changed",
-                  {{"setting", change.name},
-                   {"from", change.before},
-                   {"to", change.after},
-                   {"by", note}});
-    }
-    stored_ = std::move(wanted);
-    settings_ = std::move(next);
-    log_.set_level(log_level_of(settings_.log_level));
-    for (const auto& shard : shards_) {
-        shard->set_egress(*egress);
-        shard->set_rules(make_command_rules(settings_, host_keys_));
-    }
-    if (journal_) journal_->set_limits(limits->keep, limits->keep_for);
-    if (desk_) desk_->set_limits(std::move(*limits));
-    if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
-    take_image(std::move(*image));
-    if (settings_file_) {
-        if (auto status = settings_file_->write(settings_object_.body); !status) {
-            log_.warn("system.json could not be written: the store has the new settings",
-                      {{"error", status.error().message}});
-        }
-    }
-    return {};
-}
-
-base::Status Server::look_at_settings_file() {
-    if (!settings_file_) return {};
-    auto edited = settings_file_->edited();
-    if (!edited) {
-        log_.error("system.json cannot be read: the settings stay",
-                   {{"error", edited.error().message}});
-        return std::unexpected(edited.error());
-    }
-    if (!edited->has_value()) return {};
-    document::Diagnostics diagnostics;
-    auto read = config::read_system_json(**edited, settings_file_->path(), diagnostics);
-    base::Status status;
-    if (!diagnostics.ok()) {
-        status = std::unexpected(diagnostics.as_error("settings.invalid"));
-    } else if (read.stored != stored_) {
-        status = change_settings(std::move(read.stored), kEditedByHand);
-        if (status) last_reload_ = net::wall_now();
-    }
-    if (!status) {
-        log_.error("system.json was edited and is wrong: the old settings stay",
-                   {{"error", status.error().message}});
-    }
-    return status;
 }
 
 // --- house --------------------------------------------------------------------------------------

@@ -7,10 +7,13 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "config/fleet_edit.hpp"
 #include "config/fleet_reader.hpp"
 #include "config/objects.hpp"
 #include "config/settings_resolve.hpp"
@@ -19,6 +22,7 @@
 #include "protocol/ssh/host_keys.hpp"
 #include "runtime/core_loop.hpp"
 #include "runtime/fleet_image.hpp"
+#include "runtime/fleet_view.hpp"
 #include "runtime/inbound/inbound_desk.hpp"
 #include "runtime/secret_files.hpp"
 #include "runtime/service_manager.hpp"
@@ -66,6 +70,10 @@ class Server {
 
     // Takes in a fleet from files: all of it, or nothing with the reasons.
     base::Result<ApplyReport> apply(const std::vector<config::FileText>& files, bool adopt = false);
+    // Changes single objects, as the API does: all of them, or nothing with the reasons; codes as
+    // in config/fleet_edit.hpp, and fleet.invalid. Fields of `diagnostics` are those of the bodies.
+    base::Result<ApplyReport> edit(std::span<const config::WantedObject> wanted,
+                                   const std::string& note, document::Diagnostics& diagnostics);
     // Reads the fleet files, the secrets and system.json again. An error: at least one of them was
     // refused, and what it says did not change.
     base::Status reload();
@@ -88,10 +96,15 @@ class Server {
     // Where the sender of a webhook or a push finds its target. Holds the token.
     base::Result<base::Secret> inbound_url(const std::string& key, model::ProtocolKind kind) const;
 
+    // The fleet and the settings of one moment. From any thread.
+    std::shared_ptr<const FleetView> view() const;
+    // Null when the server is offline. CoreLoop says which threads may call what.
+    CoreLoop* core() { return core_.get(); }
+
     const config::Settings& settings() const { return settings_; }
     const config::StoredSettings& stored_settings() const { return stored_; }
-    const std::vector<model::ConfigObject>& objects() const { return objects_; }
-    const FleetImage& image() const { return image_; }
+    const std::vector<model::ConfigObject>& objects() const { return *objects_; }
+    const FleetImage& image() const { return *image_; }
     store::Store& store() { return *store_; }
     store::History* history() { return history_.get(); }
     base::WallTime started_at() const { return started_at_; }
@@ -112,9 +125,11 @@ class Server {
     base::Status take_objects(const config::FleetDiff& changes, const config::Places& places,
                               const std::string& note, std::vector<document::Diagnostic>& warnings);
     void take_image(FleetImage next);
+    void publish_view();
     void take_discovered(const SourceKeeper::Devices& found);
     void follow_sources();
     base::Status refresh();
+    base::Status store_hand_edit();
     base::Status store_settings(const config::StoredSettings& wanted, const std::string& note);
     void keep_house();
     base::Status look_at_settings_file();
@@ -127,6 +142,7 @@ class Server {
     net::EventLoop& loop_;
     observe::Log& log_;
     ServerOptions options_;
+    std::shared_ptr<const AddonSet> addons_;
     base::WallTime started_at_;
     std::shared_ptr<const store::DataDirectory> directory_;
     std::shared_ptr<protocol::ssh::HostKeys> host_keys_;
@@ -137,13 +153,18 @@ class Server {
     std::unique_ptr<store::History> history_;
     SeriesDirectory series_;
     store::LoadedState loaded_;
-    std::vector<model::ConfigObject> objects_;  // credentials opened; sorted by kind and name
-    model::ConfigObject settings_object_;       // version 0: never stored
+    // Credentials opened; sorted by kind and name.
+    std::shared_ptr<const std::vector<model::ConfigObject>> objects_ =
+        std::make_shared<const std::vector<model::ConfigObject>>();
+    model::ConfigObject settings_object_;                            // version 0: never stored
     std::map<std::string, model::TaskRecord, std::less<>> records_;  // of the start only
     std::vector<std::pair<std::string, std::string>> memories_;      // of the start only
+    std::vector<std::pair<std::string, std::string>> failures_;      // of the start only
     config::StoredSettings stored_;
     config::Settings settings_;
-    FleetImage image_;
+    std::shared_ptr<const FleetImage> image_ = std::make_shared<const FleetImage>();
+    mutable std::mutex view_mutex_;  // guards view_
+    std::shared_ptr<const FleetView> view_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::unique_ptr<CoreLoop> core_;
     std::unique_ptr<SourceKeeper> sources_;

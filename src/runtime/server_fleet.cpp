@@ -25,7 +25,7 @@ base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const conf
     document::Diagnostics diagnostics;
     const ImageInputs inputs{.fleet = fleet,
                              .places = places,
-                             .addons = options_.addons,
+                             .addons = *addons_,
                              .settings = settings,
                              .ids = config::target_ids(objects),
                              .secrets = secret_source(options_.environment, secrets_.get()),
@@ -54,7 +54,7 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
             base::Error{"fleet.invalid", base::ErrorClass::kConfig, diagnostics.text()});
     }
     const auto wanted = config::to_objects(loaded.fleet);
-    const config::FleetDiff changes = config::diff(objects_, wanted, {.adopt = adopt});
+    const config::FleetDiff changes = config::diff(*objects_, wanted, {.adopt = adopt});
     if (!changes.conflicts.empty()) {
         return base::config_error("fleet.conflict", changes.conflicts.front().message);
     }
@@ -77,7 +77,31 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
     log_.info("fleet applied", {{"added", std::to_string(report.added)},
                                 {"changed", std::to_string(report.changed)},
                                 {"removed", std::to_string(report.removed)},
-                                {"tasks", std::to_string(image_.expansion.tasks.size())}});
+                                {"tasks", std::to_string(image_->expansion.tasks.size())}});
+    return report;
+}
+
+base::Result<ApplyReport> Server::edit(std::span<const config::WantedObject> wanted,
+                                       const std::string& note,
+                                       document::Diagnostics& diagnostics) {
+    auto changes = config::plan_edit(*objects_, wanted, diagnostics);
+    if (!changes) return std::unexpected(changes.error());
+    ApplyReport report;
+    report.difference = config::describe(*changes);
+    report.added = changes->additions.size();
+    report.changed = changes->changes.size();
+    report.removed = changes->removals.size();
+    if (changes->empty()) return report;
+    const auto next =
+        config::apply_edits(*objects_, config::make_edits(*changes, net::wall_now(), random_bits));
+    const auto fleet = config::from_objects(next);
+    if (!fleet) return std::unexpected(fleet.error());
+    config::check_fleet(*fleet, {}, diagnostics);
+    if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
+    if (auto status = take_objects(*changes, {}, note, report.warnings); !status) {
+        return std::unexpected(status.error());
+    }
+    follow_sources();
     return report;
 }
 
@@ -86,26 +110,26 @@ base::Status Server::take_objects(const config::FleetDiff& changes, const config
                                   const std::string& note,
                                   std::vector<document::Diagnostic>& warnings) {
     const config::ObjectEdits edits = config::make_edits(changes, net::wall_now(), random_bits);
-    std::vector<model::ConfigObject> next = config::apply_edits(objects_, edits);
+    std::vector<model::ConfigObject> next = config::apply_edits(*objects_, edits);
     const auto fleet = config::from_objects(next);
     if (!fleet) return std::unexpected(fleet.error());
     auto image = image_of(*fleet, places, next, settings_, &warnings);
     if (!image) return std::unexpected(image.error());
     if (auto status = commit(edits, note); !status) return status;
-    objects_ = std::move(next);
+    objects_ = std::make_shared<const std::vector<model::ConfigObject>>(std::move(next));
     take_image(std::move(*image));
     return {};
 }
 
 void Server::follow_sources() {
     if (!sources_) return;
-    const auto fleet = config::from_objects(objects_);
+    const auto fleet = config::from_objects(*objects_);
     if (fleet) sources_->set(fleet->sources, fleet->credentials);
 }
 
 void Server::take_discovered(const SourceKeeper::Devices& found) {
     std::vector<model::ConfigObject> own;
-    for (const model::ConfigObject& object : objects_) {
+    for (const model::ConfigObject& object : *objects_) {
         if (object.origin != model::Origin::kDiscovery) own.push_back(object);
     }
     auto fleet = config::from_objects(own);
@@ -118,7 +142,7 @@ void Server::take_discovered(const SourceKeeper::Devices& found) {
         }
         config::add_devices(*fleet, devices, source, diagnostics);
     }
-    const config::FleetDiff changes = config::diff(objects_, config::to_objects(*fleet, names),
+    const config::FleetDiff changes = config::diff(*objects_, config::to_objects(*fleet, names),
                                                    {.adopt = false, .discovery = true});
     if (changes.empty()) return;
     std::vector<document::Diagnostic> warnings;
@@ -172,10 +196,11 @@ base::Status Server::commit(config::ObjectEdits edits, const std::string& note) 
 }
 
 void Server::take_image(FleetImage next) {
-    CoreEdit edit = difference(image_, next);
-    image_ = std::move(next);
-    if (desk_) desk_->set_image(image_.inbound);
-    if (journal_) journal_->keep_only(image_.plans);
+    CoreEdit edit = difference(*image_, next);
+    image_ = std::make_shared<const FleetImage>(std::move(next));
+    publish_view();
+    if (desk_) desk_->set_image(image_->inbound);
+    if (journal_) journal_->keep_only(image_->plans);
     if (!core_) return;
     // Whoever asked for the change may ask about it at once: it must be there then.
     const auto taken = std::make_shared<std::promise<void>>();
@@ -186,12 +211,29 @@ void Server::take_image(FleetImage next) {
     }
 }
 
+void Server::publish_view() {
+    auto view = std::make_shared<FleetView>();
+    view->objects = objects_;
+    view->image = image_;
+    view->addons = addons_;
+    view->settings = settings_;
+    view->stored = stored_;
+    view->settings_version = settings_object_.version;
+    const std::lock_guard lock(view_mutex_);
+    view_ = std::move(view);
+}
+
+std::shared_ptr<const FleetView> Server::view() const {
+    const std::lock_guard lock(view_mutex_);
+    return view_;
+}
+
 // The same objects seen anew: secrets may have changed in their files.
 base::Status Server::refresh() {
-    const auto fleet = config::from_objects(objects_);
+    const auto fleet = config::from_objects(*objects_);
     if (!fleet) return std::unexpected(fleet.error());
     std::vector<document::Diagnostic> warnings;  // logged there
-    auto image = image_of(*fleet, {}, objects_, settings_, &warnings);
+    auto image = image_of(*fleet, {}, *objects_, settings_, &warnings);
     if (!image) return std::unexpected(image.error());
     take_image(std::move(*image));
     return {};
@@ -219,7 +261,7 @@ base::Status Server::reload() {
     } else {
         log_.error("reload failed: the old state stays", {{"error", status.error().message}});
     }
-    options_.manager.ready(fmt::format("{} tasks", image_.expansion.tasks.size()));
+    options_.manager.ready(fmt::format("{} tasks", image_->expansion.tasks.size()));
     return status;
 }
 

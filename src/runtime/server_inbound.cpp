@@ -93,7 +93,7 @@ base::Status Server::start_desk(std::vector<std::pair<std::string, std::string>>
                                           : schedule::PokeReason::kWebhook);
     };
     auto desk = InboundDesk::start(*store_, log_, std::move(options), std::move(wiring),
-                                   std::move(memories), image_.inbound);
+                                   std::move(memories), image_->inbound);
     if (!desk) return std::unexpected(desk.error());
     desk_ = std::move(*desk);
     for (const auto& [what, addresses] : {std::pair("traps", desk_->trap_addresses()),
@@ -107,7 +107,7 @@ base::Status Server::start_desk(std::vector<std::pair<std::string, std::string>>
 
 bool Server::explain_inbound(const std::string& key,
                              std::move_only_function<void(std::string)> done) {
-    if (!desk_ || !image_.inbound->find(key)) return false;
+    if (!desk_ || !image_->inbound->find(key)) return false;
     desk_->explain(key, [this, done = std::move(done)](std::string text) mutable {
         loop_.post(
             [text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
@@ -124,7 +124,7 @@ void Server::inbound_page(std::move_only_function<void(std::string)> done) {
 
 base::Result<base::Secret> Server::inbound_url(const std::string& key,
                                                model::ProtocolKind kind) const {
-    const InboundTargetPtr target = image_.inbound->find(key);
+    const InboundTargetPtr target = image_->inbound->find(key);
     if (!target || target->kind == model::ProtocolKind::kTrap) {
         return base::config_error(
             "inbound.no_url",

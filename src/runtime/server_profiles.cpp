@@ -50,7 +50,7 @@ void Server::profiles(std::move_only_function<void(std::vector<ProfileRow>)> don
     const auto take = [this, gathering](std::vector<ProfileRow> rows) {
         std::ranges::move(rows, std::back_inserter(gathering->rows));
         if (--gathering->missing > 0) return;
-        const Directory directory = directory_of(image_);
+        const Directory directory = directory_of(*image_);
         for (ProfileRow& row : gathering->rows) {
             const auto known = directory.find({row.host, row.endpoint.port});
             if (known == directory.end()) continue;

@@ -107,9 +107,15 @@ FailureStory SchedulerCore::failure(model::TaskHandle task) const {
     const TaskSlot& slot = tasks_[task.index];
     if (slot.failure == kNoIndex) return {};
     const FailureState& state = failures_[slot.failure];
-    return {state.consecutive,  state.breaker,           state.breaker_since,
-            state.dead_letter,  state.dead_letter_since, state.dead_letter_entries,
-            state.first_failure};
+    return {.consecutive = state.consecutive,
+            .breaker = state.breaker,
+            .breaker_since = state.breaker_since,
+            .dead_letter = state.dead_letter,
+            .dead_letter_since = state.dead_letter_since,
+            .dead_letter_entries = state.dead_letter_entries,
+            .first_failure = state.first_failure,
+            .last_attempt = state.last_attempt,
+            .permanent = state.permanent_streak > 0};
 }
 
 base::Result<Explanation> SchedulerCore::explain(std::string_view key) const {

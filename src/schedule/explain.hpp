@@ -70,6 +70,8 @@ struct FailureStory {
     base::BootTime dead_letter_since;
     std::uint32_t dead_letter_entries = 0;
     base::BootTime first_failure;
+    base::BootTime last_attempt;
+    bool permanent = false;  // the last failure will not go away by itself
 };
 
 struct Explanation {
