@@ -252,7 +252,6 @@ base::Status Server::start_threads() {
     }
     core_->start(loaded_.epoch, loaded_.first_change, *image->settings);
     image_ = std::make_shared<const FleetImage>(std::move(*image));
-    publish_view();
     restore_tasks();
     return start_desk(std::move(memories.heard));
 }

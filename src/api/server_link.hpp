@@ -1,0 +1,66 @@
+// How handlers reach the running server from the API's thread: questions to the core, changes on
+// the main loop, reads that block on the pool. Everything given outlives the handlers.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "api/call.hpp"
+#include "model/audit.hpp"
+#include "net/event_loop.hpp"
+#include "net/work_pool.hpp"
+#include "observe/log.hpp"
+#include "runtime/server.hpp"
+
+namespace pollux::api {
+
+struct ServerLink {
+    runtime::Server& server;  // its own thread is that of `main`; see what it says of others
+    net::EventLoop& main;
+    net::EventLoop& loop;  // of the API
+    net::WorkPool& pool;
+    observe::Log& log;
+
+    std::shared_ptr<const runtime::FleetView> view() const { return server.view(); }
+
+    // `question` runs on the core's thread; `answer` on the API's, with what it returned.
+    template <class Question, class Answer>
+    void ask(Question question, Answer answer) const {
+        server.core()->ask([&to = loop, question = std::move(question),
+                            answer = std::move(answer)](const runtime::CoreLoop::View& view) mutable {
+            to.post([facts = question(view), answer = std::move(answer)]() mutable {
+                answer(std::move(facts));
+            });
+        });
+    }
+
+    // `change` runs on the main loop, where the server may be changed. It answers the call.
+    template <class Change>
+    void on_main(Change change) const {
+        main.post(std::move(change));
+    }
+
+    // `work` may block; it runs on the pool and answers the call. A full pool answers 503.
+    template <class Work>
+    void block(Call call, Work work) const {
+        auto held = std::make_shared<Call>(std::move(call));
+        const auto accepted = pool.submit(
+            [held, work = std::move(work)]() mutable { work(std::move(*held)); });
+        if (!accepted) held->problem(accepted.error());
+    }
+};
+
+// Who did what: an entry of the audit trail that the act completes.
+model::AuditEntry audit_entry(const Call& call, std::string action, std::string object,
+                              std::string reason);
+
+// The `reason` of a body such as {"reason": "…"}: at most 500 bytes. An empty body has none.
+struct ReasonBody {
+    document::Node body;  // null: there was none
+    std::string reason;
+};
+std::expected<ReasonBody, Problem> read_reason(const Call& call, bool only_reason);
+
+}  // namespace pollux::api
