@@ -82,6 +82,8 @@ class Rules(unittest.TestCase):
             "src/engine/b.cpp": "gtest/gtest.h",
             "src/engine/c.cpp": "unistd.h",
             "src/schedule/a.cpp": "boost/asio.hpp",
+            "src/schedule/b.cpp": "sodium.h",
+            "src/access/a.hpp": "sodium.h",
             "src/app/a.cpp": "benchmark/benchmark.h",
             "tests/regression/a_test.cpp": "boost/json.hpp",
         }
@@ -97,6 +99,8 @@ class Rules(unittest.TestCase):
             "tests/known_answers/main.cpp": "boost/json.hpp",
             "src/api/a.cpp": "boost/json.hpp",
             "src/engine/a.cpp": "vector",
+            "src/access/a.cpp": "sodium.h",
+            "src/store/a.cpp": "sodium.h",
         }
         for path, header in good.items():
             self.silent(path, ONCE + f"#include <{header}>\n")

@@ -13,34 +13,6 @@ unsigned byte_at(std::string_view text, std::size_t at) {
     return static_cast<unsigned char>(text[at]);
 }
 
-// The length of the well-formed UTF-8 sequence at the beginning of a non-empty text, or 0.
-std::size_t sequence_length(std::string_view text) {
-    const unsigned first = byte_at(text, 0);
-    if (first < 0x80) return 1;
-
-    // The second byte's range excludes overlong forms, surrogates and what is past U+10FFFF.
-    std::size_t length = 0;
-    unsigned low = 0x80;
-    unsigned high = 0xBF;
-    if (first >= 0xC2 && first <= 0xDF) {
-        length = 2;
-    } else if (first >= 0xE0 && first <= 0xEF) {
-        length = 3;
-        if (first == 0xE0) low = 0xA0;
-        if (first == 0xED) high = 0x9F;
-    } else if (first >= 0xF0 && first <= 0xF4) {
-        length = 4;
-        if (first == 0xF0) low = 0x90;
-        if (first == 0xF4) high = 0x8F;
-    }
-    if (length == 0 || text.size() < length) return 0;
-    if (byte_at(text, 1) < low || byte_at(text, 1) > high) return 0;
-    for (std::size_t i = 2; i < length; ++i) {
-        if ((byte_at(text, i) & 0xC0) != 0x80) return 0;
-    }
-    return length;
-}
-
 // Whether the well-formed sequence at the beginning of `text` is a control character.
 bool begins_with_control(std::string_view text, std::size_t length) {
     const unsigned first = byte_at(text, 0);
@@ -89,9 +61,36 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::size_t utf8_sequence(std::string_view text) {
+    const unsigned first = byte_at(text, 0);
+    if (first < 0x80) return 1;
+
+    // The second byte's range excludes overlong forms, surrogates and what is past U+10FFFF.
+    std::size_t length = 0;
+    unsigned low = 0x80;
+    unsigned high = 0xBF;
+    if (first >= 0xC2 && first <= 0xDF) {
+        length = 2;
+    } else if (first >= 0xE0 && first <= 0xEF) {
+        length = 3;
+        if (first == 0xE0) low = 0xA0;
+        if (first == 0xED) high = 0x9F;
+    } else if (first >= 0xF0 && first <= 0xF4) {
+        length = 4;
+        if (first == 0xF0) low = 0x90;
+        if (first == 0xF4) high = 0x8F;
+    }
+    if (length == 0 || text.size() < length) return 0;
+    if (byte_at(text, 1) < low || byte_at(text, 1) > high) return 0;
+    for (std::size_t i = 2; i < length; ++i) {
+        if ((byte_at(text, i) & 0xC0) != 0x80) return 0;
+    }
+    return length;
+}
+
 bool is_valid_utf8(std::string_view text) {
     while (!text.empty()) {
-        const std::size_t length = sequence_length(text);
+        const std::size_t length = utf8_sequence(text);
         if (length == 0) return false;
         text.remove_prefix(length);
     }
@@ -100,7 +99,7 @@ bool is_valid_utf8(std::string_view text) {
 
 bool has_control(std::string_view text) {
     while (!text.empty()) {
-        const std::size_t length = sequence_length(text);
+        const std::size_t length = utf8_sequence(text);
         if (length == 0) {
             if (byte_at(text, 0) >= 0x80 && byte_at(text, 0) <= 0x9F) return true;
             text.remove_prefix(1);
@@ -116,7 +115,7 @@ std::string Quoted::operator()(std::string_view text, std::size_t max) const {
     std::string out = "\"";
     std::size_t shown = 0;
     while (!text.empty()) {
-        const std::size_t length = sequence_length(text);
+        const std::size_t length = utf8_sequence(text);
         const std::size_t consumed = std::max<std::size_t>(1, length);
         std::string piece;
         std::size_t width = 1;
@@ -146,7 +145,7 @@ std::string valid_utf8(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const std::size_t length = sequence_length(text);
+        const std::size_t length = utf8_sequence(text);
         out += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
         text.remove_prefix(std::max<std::size_t>(1, length));
     }
@@ -161,7 +160,7 @@ std::string plain_text(std::string_view text) {
             text.remove_prefix(escape_length(text));
             continue;
         }
-        const std::size_t length = sequence_length(text);
+        const std::size_t length = utf8_sequence(text);
         if (length == 0) {
             out += "\xEF\xBF\xBD";
         } else if (text[0] == '\n' || text[0] == '\t' || !begins_with_control(text, length)) {

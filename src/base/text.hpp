@@ -12,6 +12,9 @@ namespace pollux::base {
 // Well-formed UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing past U+10FFFF.
 bool is_valid_utf8(std::string_view text);
 
+// The length of the well-formed UTF-8 sequence at the beginning of a non-empty text, or 0.
+std::size_t utf8_sequence(std::string_view text);
+
 // Whether there is a control character: U+0000 to U+001F, U+007F, U+0080 to U+009F. In text that
 // is not UTF-8, a stray byte from 0x80 to 0x9F counts as one too.
 bool has_control(std::string_view text);

@@ -173,6 +173,7 @@ std::string format_duration(Duration duration);
 // RFC 3339 in UTC, cut to milliseconds: "2026-02-28T23:59:59.999Z". Times outside the years
 // 0000 to 9999, which the format cannot express, become the nearest that it can.
 std::string format_utc(WallTime time);
+void append_utc(std::string& out, WallTime time);
 
 // RFC 3339 with a fraction of up to nine digits (cut to microseconds) and `Z` or an offset; also a
 // date alone, which is its first moment in UTC. A leap second is the next second.
