@@ -2,12 +2,14 @@
 // the main loop, reads that block on the pool. Everything given outlives the handlers.
 #pragma once
 
+#include <expected>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "api/call.hpp"
+#include "document/node.hpp"
 #include "model/audit.hpp"
 #include "net/event_loop.hpp"
 #include "net/work_pool.hpp"
@@ -56,11 +58,17 @@ struct ServerLink {
 model::AuditEntry audit_entry(const Call& call, std::string action, std::string object,
                               std::string reason);
 
-// The `reason` of a body such as {"reason": "…"}: at most 500 bytes. An empty body has none.
-struct ReasonBody {
-    document::Node body;  // null: there was none
-    std::string reason;
-};
-std::expected<ReasonBody, Problem> read_reason(const Call& call, bool only_reason);
+// The body as a tree; an empty one is an empty map.
+std::expected<document::Node, Problem> read_body(const Call& call);
+
+// The `reason` of a body that may hold nothing else: {"reason": "…"}, or no body at all.
+std::expected<std::string, Problem> read_reason(const Call& call);
+
+// Of the target behind a task: what scopes of grants are compared with.
+access::Labels labels_of(const runtime::FleetView& view, std::string_view task_key);
+
+// An error of an edit or an operator's action with its status: unknown 404, owned by files or
+// nothing to do 409, somebody was faster 412.
+Problem problem_of_edit(const base::Error& error);
 
 }  // namespace pollux::api

@@ -1,0 +1,17 @@
+// The tables of routes, by what they are about. Each adds its rows; handlers run on the API's
+// thread and keep a copy of the link.
+#pragma once
+
+#include <vector>
+
+#include "api/route.hpp"
+#include "api/server_link.hpp"
+#include "base/text.hpp"
+
+namespace pollux::api {
+
+void add_monitoring_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_settings_routes(std::vector<Route>& routes, const ServerLink& link);
+
+}  // namespace pollux::api

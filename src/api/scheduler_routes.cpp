@@ -1,0 +1,107 @@
+// What the scheduler is doing and why: explain, plan, poll now.
+#include "api/routes.hpp"
+#include "api/task_pages.hpp"
+
+namespace pollux::api {
+namespace {
+
+using access::Area;
+using access::Permission;
+
+constexpr std::int64_t kMostPlanned = 10'000;
+
+void explain(const ServerLink& link, Call call) {
+    const std::string key(call.parameter("key"));
+    const auto view = link.view();
+    if (!access::may_on(call.principal, Permission::kRead, Area::kMonitoring,
+                        labels_of(*view, key))) {
+        call.problem(not_found("task " + base::quoted(key)));
+        return;
+    }
+    // What is heard and not asked has no gates; it says what it waits for.
+    if (view->image->inbound->find(key)) {
+        auto held = std::make_shared<Call>(std::move(call));
+        link.on_main([&server = link.server, held, key] {
+            const bool known = server.explain_inbound(
+                key, [held](std::string text) { held->json(200, std::move(text)); });
+            if (!known) held->problem(not_found("task " + base::quoted(key)));
+        });
+        return;
+    }
+    link.ask([key](const auto& core) { return explain_facts(core, key); },
+             [call = std::move(call), key](std::optional<ExplainFacts> facts) mutable {
+                 if (facts) {
+                     call.json(200, explain_page(*facts));
+                 } else {
+                     call.problem(not_found("task " + base::quoted(key)));
+                 }
+             });
+}
+
+void plan(const ServerLink& link, Call call) {
+    const auto limit = static_cast<std::size_t>(call.query.integer("limit").value_or(100));
+    struct Facts {
+        std::vector<runtime::TaskRow> rows;
+        base::WallTime now;
+        bool shadow = false;
+    };
+    link.ask(
+        [limit](const auto& core) {
+            return Facts{plan_rows(core, limit), core.now.wall,
+                         core.engine.core().settings().mode == model::AdaptiveMode::kShadow};
+        },
+        [call = std::move(call), view = link.view()](Facts facts) mutable {
+            std::erase_if(facts.rows, [&](const runtime::TaskRow& row) {
+                return !access::may_on(call.principal, Permission::kRead, Area::kMonitoring,
+                                       labels_of(*view, row.key));
+            });
+            call.json(200, plan_page(facts.rows, facts.now, facts.shadow));
+        });
+}
+
+}  // namespace
+
+void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link) {
+    Route why;
+    why.method = "GET";
+    why.path = "/api/tasks/{key}/explain";
+    why.area = Area::kMonitoring;
+    why.operation = "explainTask";
+    why.tag = "scheduler";
+    why.summary = "Why is this not being polled? Gate by gate.";
+    why.description =
+        "Each gate says whether it is open, and what opens it. `interval` holds the terms of the "
+        "last decision about the interval.";
+    why.response_example =
+        R"({"key":"snmp-system::switch-1","verdict":"due: in 12 s","place":"scheduled",)"
+        R"("gates":[{"gate":"enabled","open":true,"reason":""}],)"
+        R"("interval":{"policy":"optimal","in_force":30},"task":{"key":"snmp-system::switch-1"}})";
+    why.handler = [link](Call call) { explain(link, std::move(call)); };
+    routes.push_back(std::move(why));
+
+    Route next;
+    next.method = "GET";
+    next.path = "/api/scheduler/plan";
+    next.area = Area::kMonitoring;
+    next.operation = "getPlan";
+    next.tag = "scheduler";
+    next.summary = "Tasks in the order of their next runs.";
+    next.description =
+        "Ordered by next run, tier and key. In shadow mode `would_be` is the interval that "
+        "adaptive polling would use.";
+    next.query = {{.name = "limit",
+                   .type = ParameterType::kInteger,
+                   .description = "how many",
+                   .least = 1,
+                   .most = kMostPlanned,
+                   .standard = "100",
+                   .example = "20"}};
+    next.response_example =
+        R"({"time":"2026-01-02T03:04:05.000Z","shadow":false,"items":[{"key":"snmp-system::)"
+        R"(switch-1","class":"snmp-system","next_run":"2026-01-02T03:04:17.000Z","due_in":12,)"
+        R"("tier":"normal","interval":30,"place":"scheduled"}]})";
+    next.handler = [link](Call call) { plan(link, std::move(call)); };
+    routes.push_back(std::move(next));
+}
+
+}  // namespace pollux::api
