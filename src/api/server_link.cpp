@@ -1,5 +1,7 @@
 #include "api/server_link.hpp"
 
+#include <charconv>
+
 #include "document/map_reader.hpp"
 #include "document/parse.hpp"
 
@@ -43,6 +45,21 @@ std::expected<std::string, Problem> read_reason(const Call& call) {
     }
     if (!diagnostics.ok()) return std::unexpected(problem_of(diagnostics));
     return reason;
+}
+
+std::expected<std::optional<std::uint64_t>, Problem> version_of_if_match(const Call& call) {
+    const auto field = call.request.header("If-Match");
+    if (!field || *field == "*") return std::nullopt;
+    std::string_view text = *field;
+    std::uint64_t version = 0;
+    if (text.starts_with("\"v")) {
+        const char* begin = text.data() + 2;
+        const auto end = std::from_chars(begin, text.data() + text.size(), version);
+        const std::string_view rest(end.ptr, text.data() + text.size());
+        if (end.ec == std::errc() && (rest == "\"" || rest == "-gzip\"")) return version;
+    }
+    return std::unexpected(Problem{412, "object.version",
+                                   "If-Match must be the ETag of one answer, such as \"v7\""});
 }
 
 access::Labels labels_of(const runtime::FleetView& view, std::string_view task_key) {

@@ -5,6 +5,7 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -63,6 +64,9 @@ std::expected<document::Node, Problem> read_body(const Call& call);
 
 // The `reason` of a body that may hold nothing else: {"reason": "…"}, or no body at all.
 std::expected<std::string, Problem> read_reason(const Call& call);
+
+// The version that If-Match names, such as "v7"; nothing: any. 412 for what names none of ours.
+std::expected<std::optional<std::uint64_t>, Problem> version_of_if_match(const Call& call);
 
 // Of the target behind a task: what scopes of grants are compared with.
 access::Labels labels_of(const runtime::FleetView& view, std::string_view task_key);

@@ -1,6 +1,7 @@
 // The settings: shown, changed while everything runs, compared and rolled back by version.
 #include <fmt/format.h>
 
+#include "api/etag.hpp"
 #include "api/routes.hpp"
 #include "api/settings_pages.hpp"
 #include "document/map_reader.hpp"
@@ -17,7 +18,7 @@ constexpr std::size_t kMostVersions = 1000;
 
 void show(const ServerLink& link, SettingsPart part, Call call) {
     const auto view = link.view();
-    call.etag = fmt::format("\"{}\"", view->settings_version);
+    call.etag = etag_of(view->settings_version);
     call.json(200, settings_page(*view, part));
 }
 

@@ -1,0 +1,101 @@
+#include "api/fleet_edits.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.hpp"
+
+namespace pollux::api {
+namespace {
+
+constexpr std::size_t kLongestReason = 500;
+
+// What changed, one line each, as far as the trail has room: secrets are not in it.
+std::string summary(std::string text) {
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+}
+
+Problem problem_of_fleet(const base::Error& error, const document::Diagnostics& diagnostics) {
+    if (diagnostics.ok()) return problem_of_edit(error);
+    Problem problem = problem_of(diagnostics);
+    problem.code = error.code;
+    if (error.code == "object.exists") problem.status = 409;
+    return problem;
+}
+
+}  // namespace
+
+void edit_fleet(const ServerLink& link, Call call, MakeEdits make, model::AuditEntry entry,
+                AfterEdit after) {
+    auto held = std::make_shared<Call>(std::move(call));
+    link.on_main([link, held, make = std::move(make), entry = std::move(entry),
+                  after = std::move(after)]() mutable {
+        document::Diagnostics diagnostics;
+        const auto wanted = make(link.server.objects(), diagnostics);
+        if (!wanted) {
+            held->problem(problem_of_fleet(wanted.error(), diagnostics));
+            return;
+        }
+        const std::string note = fmt::format("{} by {}", entry.action, entry.principal);
+        const auto report = link.server.edit(*wanted, note, std::move(entry), diagnostics);
+        if (!report) {
+            held->problem(problem_of_fleet(report.error(), diagnostics));
+            return;
+        }
+        link.loop.post([held, after = std::move(after)]() mutable { after(std::move(*held)); });
+    });
+}
+
+void edit_fleet(const ServerLink& link, Call call, std::vector<config::WantedObject> wanted,
+                model::AuditEntry entry, AfterEdit after) {
+    edit_fleet(
+        link, std::move(call),
+        [wanted = std::move(wanted)](auto, document::Diagnostics&) mutable
+        -> base::Result<std::vector<config::WantedObject>> { return std::move(wanted); },
+        std::move(entry), std::move(after));
+}
+
+void refuse(const ServerLink& link, Call call, model::AuditEntry entry) {
+    entry.result = model::AuditResult::kRefused;
+    auto held = std::make_shared<Call>(std::move(call));
+    const auto answer = [held](const base::Status& recorded) {
+        if (!recorded) {
+            held->problem(recorded.error());
+            return;
+        }
+        held->problem(Problem{403, "access.forbidden",
+                              "your grants do not reach this part of the fleet"});
+    };
+    store::AuditBatch batch;
+    batch.entries.push_back(std::move(entry));
+    const auto accepted = link.server.store().submit(
+        std::move(batch), [answer](auto result) {
+            answer(result ? base::Status{} : std::unexpected(result.error()));
+        });
+    if (!accepted) answer(accepted);
+}
+
+document::Node without_key(const document::Node& body, std::string_view key) {
+    document::Node result = document::Node::map();
+    for (const document::MapEntry& entry : body.entries()) {
+        if (entry.key != key) result.append(entry);
+    }
+    return result;
+}
+
+void take_reason(document::Node& body, std::string& reason) {
+    const document::Node* given = body.find("reason");
+    if (given == nullptr || !given->is_scalar()) return;
+    reason = given->scalar().substr(0, kLongestReason);
+    body = without_key(body, "reason");
+}
+
+std::string_view to_string(config::EditVerb verb) {
+    constexpr std::array<std::string_view, 5> kWords = {"create", "change", "change", "remove",
+                                                        "adopt"};
+    return kWords[static_cast<std::size_t>(verb)];
+}
+
+}  // namespace pollux::api
