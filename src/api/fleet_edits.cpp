@@ -4,18 +4,11 @@
 
 #include <array>
 
-#include "base/text.hpp"
 
 namespace pollux::api {
 namespace {
 
 constexpr std::size_t kLongestReason = 500;
-
-// What changed, one line each, as far as the trail has room: secrets are not in it.
-std::string summary(std::string text) {
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    return text;
-}
 
 Problem problem_of_fleet(const base::Error& error, const document::Diagnostics& diagnostics) {
     if (diagnostics.ok()) return problem_of_edit(error);
@@ -39,7 +32,7 @@ void edit_fleet(const ServerLink& link, Call call, MakeEdits make, model::AuditE
             return;
         }
         const std::string note = fmt::format("{} by {}", entry.action, entry.principal);
-        const auto report = link.server.edit(*wanted, note, std::move(entry), diagnostics);
+        const auto report = link.server.edit(*wanted, {note, {std::move(entry)}}, diagnostics);
         if (!report) {
             held->problem(problem_of_fleet(report.error(), diagnostics));
             return;

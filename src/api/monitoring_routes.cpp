@@ -1,7 +1,11 @@
 // The scheduler's health, and what people do about breakers and dead letters. Paths, names and
 // answers are those that operators' scripts know.
+#include "api/fleet_edits.hpp"
 #include "api/health_page.hpp"
 #include "api/routes.hpp"
+#include "config/target_edit.hpp"
+#include "document/json_writer.hpp"
+#include "document/map_reader.hpp"
 
 namespace pollux::api {
 namespace {
@@ -129,9 +133,19 @@ void remove_target(const ServerLink& link, Call call) {
                                        base::quoted(key) + ": it is not a dead letter"));
                 return;
             }
-            remove_from_fleet(link, held, key, entry, [key, entry] {
-                return removal_answer(key, {}, entry);
-            });
+            const auto name = config::parse_target_name(key);
+            if (!name) {
+                held->problem(problem_of_edit(name.error()));
+                return;
+            }
+            edit_fleet(
+                link, std::move(*held),
+                [name = *name](auto current, auto&) {
+                    return config::remove_target(current, name);
+                },
+                entry, [key, entry](Call answer) {
+                    answer.json(200, removal_answer(key, {}, entry));
+                });
         });
 }
 
@@ -334,7 +348,6 @@ void add_monitoring_routes(std::vector<Route>& routes, const ServerLink& link) {
     routes.push_back(std::move(route));
     add_one_key(routes, link);
     add_many(routes, link);
-    add_failure_lists(routes, link);
 }
 
 }  // namespace pollux::api

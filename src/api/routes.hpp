@@ -10,8 +10,14 @@
 
 namespace pollux::api {
 
+// The one page that may be open to loopback (setting `anonymous_health`).
+inline constexpr std::string_view kHealthPath = "/api/monitoring/scheduler/health";
+
 void add_monitoring_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_failure_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_fleet_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_target_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_settings_routes(std::vector<Route>& routes, const ServerLink& link);
 
 }  // namespace pollux::api

@@ -61,7 +61,7 @@ void change(const ServerLink& link, Call call, std::string action, std::string r
         entry.after = changes_text(before->stored, *wanted, false);
         const std::string note = fmt::format("{} by {}{}{}", action, entry.principal,
                                              reason.empty() ? "" : ": ", reason);
-        const auto status = link.server.change_settings(*wanted, note, std::move(entry));
+        const auto status = link.server.change_settings(*wanted, {note, {std::move(entry)}});
         if (!status) {
             answer.problem(problem_of_edit(status.error()));
             return;

@@ -275,7 +275,7 @@ void ControlServer::change_setting(const net::Request& request, net::Responder r
     const std::string key = net::query_parameter(request.query, "key").value_or("");
     const std::string value = net::query_parameter(request.query, "value").value_or("");
     auto status = config::set_value(wanted, key, value);
-    if (status) status = server_.change_settings(std::move(wanted), "pollux settings set");
+    if (status) status = server_.change_settings(std::move(wanted), {"pollux settings set"});
     responder.send(status ? net::Response::json(200, "{}") : problem(422, status.error()));
 }
 

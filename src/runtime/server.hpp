@@ -17,6 +17,7 @@
 #include "config/fleet_reader.hpp"
 #include "config/objects.hpp"
 #include "config/settings_resolve.hpp"
+#include "model/audit.hpp"
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
 #include "protocol/ssh/host_keys.hpp"
@@ -56,6 +57,12 @@ struct ApplyReport {
     std::vector<document::Diagnostic> warnings;
 };
 
+// Why something is changed: kept with it, in the same transaction.
+struct Cause {
+    std::string note;                       // where it came from, for people
+    std::vector<model::AuditEntry> audit = {};  // entries of the audit trail
+};
+
 class Server {
   public:
     // Opens everything, restores what was, takes in the fleet files, and starts polling. Blocks.
@@ -72,13 +79,13 @@ class Server {
     base::Result<ApplyReport> apply(const std::vector<config::FileText>& files, bool adopt = false);
     // Changes single objects, as the API does: all of them, or nothing with the reasons; codes as
     // in config/fleet_edit.hpp, and fleet.invalid. Fields of `diagnostics` are those of the bodies.
-    base::Result<ApplyReport> edit(std::span<const config::WantedObject> wanted,
-                                   const std::string& note, document::Diagnostics& diagnostics);
+    base::Result<ApplyReport> edit(std::span<const config::WantedObject> wanted, const Cause& cause,
+                                   document::Diagnostics& diagnostics);
     // Reads the fleet files, the secrets and system.json again. An error: at least one of them was
     // refused, and what it says did not change.
     base::Status reload();
-    // Changes settings; `note` says where it came from and is kept with the version.
-    base::Status change_settings(config::StoredSettings wanted, const std::string& note);
+    // Changes settings; the note of the cause is kept with the version.
+    base::Status change_settings(config::StoredSettings wanted, const Cause& cause);
     void operate(schedule::OperatorAction action, std::move_only_function<void(base::Status)> done);
 
     // Answers come from the loop, in a later turn.
@@ -120,17 +127,17 @@ class Server {
                                       std::span<const model::ConfigObject> objects,
                                       const config::Settings& settings,
                                       std::vector<document::Diagnostic>* warnings);
-    base::Status commit(config::ObjectEdits edits, const std::string& note);
+    base::Status commit(config::ObjectEdits edits, const Cause& cause);
     base::Result<model::ConfigObject> sealed(model::ConfigObject object) const;
     base::Status take_objects(const config::FleetDiff& changes, const config::Places& places,
-                              const std::string& note, std::vector<document::Diagnostic>& warnings);
+                              const Cause& cause, std::vector<document::Diagnostic>& warnings);
     void take_image(FleetImage next);
     void publish_view();
     void take_discovered(const SourceKeeper::Devices& found);
     void follow_sources();
     base::Status refresh();
     base::Status store_hand_edit();
-    base::Status store_settings(const config::StoredSettings& wanted, const std::string& note);
+    base::Status store_settings(const config::StoredSettings& wanted, const Cause& cause);
     void keep_house();
     base::Status look_at_settings_file();
     void save_memories(bool wait);

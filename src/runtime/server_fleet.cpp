@@ -69,7 +69,7 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
         return report;
     }
 
-    if (auto status = take_objects(changes, loaded.places, "fleet files", report.warnings);
+    if (auto status = take_objects(changes, loaded.places, {"fleet files"}, report.warnings);
         !status) {
         return std::unexpected(status.error());
     }
@@ -82,8 +82,7 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
 }
 
 base::Result<ApplyReport> Server::edit(std::span<const config::WantedObject> wanted,
-                                       const std::string& note,
-                                       document::Diagnostics& diagnostics) {
+                                       const Cause& cause, document::Diagnostics& diagnostics) {
     auto changes = config::plan_edit(*objects_, wanted, diagnostics);
     if (!changes) return std::unexpected(changes.error());
     ApplyReport report;
@@ -98,7 +97,7 @@ base::Result<ApplyReport> Server::edit(std::span<const config::WantedObject> wan
     if (!fleet) return std::unexpected(fleet.error());
     config::check_fleet(*fleet, {}, diagnostics);
     if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
-    if (auto status = take_objects(*changes, {}, note, report.warnings); !status) {
+    if (auto status = take_objects(*changes, {}, cause, report.warnings); !status) {
         return std::unexpected(status.error());
     }
     follow_sources();
@@ -107,7 +106,7 @@ base::Result<ApplyReport> Server::edit(std::span<const config::WantedObject> wan
 
 // Checked against everything, committed, then given to the core.
 base::Status Server::take_objects(const config::FleetDiff& changes, const config::Places& places,
-                                  const std::string& note,
+                                  const Cause& cause,
                                   std::vector<document::Diagnostic>& warnings) {
     const config::ObjectEdits edits = config::make_edits(changes, net::wall_now(), random_bits);
     std::vector<model::ConfigObject> next = config::apply_edits(*objects_, edits);
@@ -115,7 +114,7 @@ base::Status Server::take_objects(const config::FleetDiff& changes, const config
     if (!fleet) return std::unexpected(fleet.error());
     auto image = image_of(*fleet, places, next, settings_, &warnings);
     if (!image) return std::unexpected(image.error());
-    if (auto status = commit(edits, note); !status) return status;
+    if (auto status = commit(edits, cause); !status) return status;
     objects_ = std::make_shared<const std::vector<model::ConfigObject>>(std::move(next));
     take_image(std::move(*image));
     return {};
@@ -148,7 +147,7 @@ void Server::take_discovered(const SourceKeeper::Devices& found) {
     std::vector<document::Diagnostic> warnings;
     const auto status =
         changes.conflicts.empty()
-            ? take_objects(changes, {}, "discovery", warnings)
+            ? take_objects(changes, {}, {"discovery"}, warnings)
             : base::Status(base::config_error("fleet.conflict", changes.conflicts.front().message));
     if (!status) {
         log_.error("discovered devices could not be taken in", {{"error", status.error().message}});
@@ -168,9 +167,10 @@ base::Result<model::ConfigObject> Server::sealed(model::ConfigObject object) con
     return object;
 }
 
-base::Status Server::commit(config::ObjectEdits edits, const std::string& note) {
+base::Status Server::commit(config::ObjectEdits edits, const Cause& cause) {
     store::ObjectBatch batch;
-    batch.note = note;
+    batch.note = cause.note;
+    batch.audit = cause.audit;
     for (const model::ConfigObject& object : edits.removals) {
         batch.removals.push_back({object.kind, object.id, object.version});
     }

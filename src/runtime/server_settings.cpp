@@ -52,11 +52,11 @@ base::Status Server::load_settings() {
 // system.json was edited while nobody ran: that is the next version.
 base::Status Server::store_hand_edit() {
     if (!edited_while_down_ || options_.offline) return {};
-    return store_settings(stored_, kEditedByHand);
+    return store_settings(stored_, {kEditedByHand});
 }
 
 // Commits them as the next version; what is in force does not change here.
-base::Status Server::store_settings(const config::StoredSettings& wanted, const std::string& note) {
+base::Status Server::store_settings(const config::StoredSettings& wanted, const Cause& cause) {
     model::ConfigObject object = settings_object_;
     object.kind = model::ObjectKind::kSettings;
     object.name = kSettingsName;
@@ -68,12 +68,12 @@ base::Status Server::store_settings(const config::StoredSettings& wanted, const 
         object.id = base::make_uuid7(net::wall_now(), high, low);
     }
     ++object.version;
-    if (auto status = commit({{object}, {}}, note); !status) return status;
+    if (auto status = commit({{object}, {}}, cause); !status) return status;
     settings_object_ = std::move(object);
     return {};
 }
 
-base::Status Server::change_settings(config::StoredSettings wanted, const std::string& note) {
+base::Status Server::change_settings(config::StoredSettings wanted, const Cause& cause) {
     document::Diagnostics diagnostics;
     config::Settings next = config::resolve_settings(options_.environment, wanted, diagnostics);
     if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("settings.invalid"));
@@ -87,7 +87,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
     auto limits = inbound_limits(next);
     if (!limits) return std::unexpected(limits.error());
 
-    if (auto status = store_settings(wanted, note); !status) return status;
+    if (auto status = store_settings(wanted, cause); !status) return status;
     for (const auto& change : config::changes(stored_, wanted)) {
         const config::SettingDef* known = config::find_setting_by_json(change.name);
         const bool later = known != nullptr && known->applies == config::Applies::kRestart;
@@ -95,7 +95,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const std::s
                   {{"setting", change.name},
                    {"from", change.before},
                    {"to", change.after},
-                   {"by", note}});
+                   {"by", cause.note}});
     }
     stored_ = std::move(wanted);
     settings_ = std::move(next);
@@ -132,7 +132,7 @@ base::Status Server::look_at_settings_file() {
     if (!diagnostics.ok()) {
         status = std::unexpected(diagnostics.as_error("settings.invalid"));
     } else if (read.stored != stored_) {
-        status = change_settings(std::move(read.stored), kEditedByHand);
+        status = change_settings(std::move(read.stored), {kEditedByHand});
         if (status) last_reload_ = net::wall_now();
     }
     if (!status) {

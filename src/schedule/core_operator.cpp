@@ -50,7 +50,8 @@ Status SchedulerCore::operate(const OperatorAction& action, std::uint32_t task) 
         case OperatorVerb::kDisable: return switch_task(task, action.verb == OperatorVerb::kEnable);
         case OperatorVerb::kResetBreaker:
         case OperatorVerb::kRetryDeadLetter:
-        case OperatorVerb::kRemoveDeadLetter: return handle_failure(task, action.verb);
+        case OperatorVerb::kRemoveDeadLetter:
+        case OperatorVerb::kClearDeadLetter: return handle_failure(task, action.verb);
         default: break;
     }
     const TaskSlot& slot = tasks_[task];
@@ -120,6 +121,11 @@ Status SchedulerCore::handle_failure(std::uint32_t task, OperatorVerb verb) {
         return slot.has(kFlagEnabled) ? switch_task(task, false) : Status();
     }
     if (slot.place == Place::kRunning) return nothing_to_do(key, "its probe is running now");
+    if (verb == OperatorVerb::kClearDeadLetter) {
+        clear_failure(task);
+        due_now(task, model::Trigger::kOperator);
+        return {};
+    }
     release_failure(task, now());
     return {};
 }

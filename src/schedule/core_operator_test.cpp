@@ -248,6 +248,22 @@ TEST(CoreOperator, RemoveDeadLetterTakesTheLabelOffAndDisables) {
     EXPECT_EQ(h.running.at("c::a").trigger, Trigger::kSchedule);
 }
 
+TEST(CoreOperator, AClearedDeadLetterIsPolledOnWithoutItsHistory) {
+    CoreHarness h;
+    h.add({poll("c::a", 60s)});
+    h.operate(OperatorVerb::kClearDeadLetter, "c::a");
+    expect_refusal(h, "operator.nothing_to_do", "it is not a dead letter");
+    fail(h, "c::a", 5);
+    h.operate(OperatorVerb::kClearDeadLetter, "c::a");
+    EXPECT_EQ(h.failure("c::a").consecutive, 0u);
+    EXPECT_EQ(h.failure("c::a").dead_letter, DeadLetterReason::kNone);
+    h.step();
+    ASSERT_TRUE(h.runs("c::a"));
+    h.operate(OperatorVerb::kDisable, "c::a");
+    h.finish("c::a", Outcome::kTransient);
+    EXPECT_EQ(h.failure("c::a").consecutive, 1u) << "it begins anew";
+}
+
 // Refused means that nothing was done.
 TEST(CoreOperator, RemovingTheDeadLetterOfADisabledTaskIsNotRefused) {
     CoreHarness h;

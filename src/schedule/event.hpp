@@ -95,6 +95,7 @@ enum class OperatorVerb : std::uint8_t {
     kCancelJob,
     kResetAllBreakers,
     kRetryAllDeadLetters,
+    kClearDeadLetter,  // takes the label off; it is polled on as if it had never failed
 };
 
 // Which tasks the two verbs that mean all are about. A key that nobody knows, or whose task has
