@@ -7,9 +7,9 @@
 namespace pollux::api {
 namespace {
 
-constexpr std::array<std::string_view, kEventTypes> kNames = {
-    "task_state_changed", "poll_result", "scheduler_stats",
-    "system_status",      "addon_status", "job_changed"};
+constexpr std::array<std::string_view, kEventTypes> kNames = {"task_state_changed", "poll_result",
+                                                              "scheduler_stats",    "system_status",
+                                                              "addon_status",       "job_changed"};
 
 }  // namespace
 

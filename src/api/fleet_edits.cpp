@@ -4,7 +4,6 @@
 
 #include <array>
 
-
 namespace pollux::api {
 namespace {
 
@@ -46,7 +45,7 @@ void edit_fleet(const ServerLink& link, Call call, std::vector<config::WantedObj
     edit_fleet(
         link, std::move(call),
         [wanted = std::move(wanted)](auto, document::Diagnostics&) mutable
-        -> base::Result<std::vector<config::WantedObject>> { return std::move(wanted); },
+            -> base::Result<std::vector<config::WantedObject>> { return std::move(wanted); },
         std::move(entry), std::move(after));
 }
 
@@ -58,15 +57,14 @@ void refuse(const ServerLink& link, Call call, model::AuditEntry entry) {
             held->problem(recorded.error());
             return;
         }
-        held->problem(Problem{403, "access.forbidden",
-                              "your grants do not reach this part of the fleet"});
+        held->problem(
+            Problem{403, "access.forbidden", "your grants do not reach this part of the fleet"});
     };
     store::AuditBatch batch;
     batch.entries.push_back(std::move(entry));
-    const auto accepted = link.server.store().submit(
-        std::move(batch), [answer](auto result) {
-            answer(result ? base::Status{} : std::unexpected(result.error()));
-        });
+    const auto accepted = link.server.store().submit(std::move(batch), [answer](auto result) {
+        answer(result ? base::Status{} : std::unexpected(result.error()));
+    });
     if (!accepted) answer(accepted);
 }
 

@@ -23,10 +23,10 @@ using model::ObjectKind;
 
 struct Collection {
     ObjectKind kind;
-    std::string_view one;       // "device"
-    std::string_view path;      // "/api/devices"
-    std::string_view item;      // "/api/devices/{name}"
-    std::string_view adopt;     // "/api/devices/{name}/adopt"
+    std::string_view one;            // "device"
+    std::string_view path;           // "/api/devices"
+    std::string_view item;           // "/api/devices/{name}"
+    std::string_view adopt;          // "/api/devices/{name}/adopt"
     std::string_view operations[6];  // list, get, create, replace, remove, adopt
     std::string_view summaries[6];
     std::string_view example;  // a body of POST
@@ -37,8 +37,7 @@ bool may(const Call& call, Permission permission, const runtime::FleetView& view
          const ConfigObject& object) {
     if (access::may_everywhere(call.principal, permission, Area::kFleet)) return true;
     if (object.kind != ObjectKind::kDevice) return false;
-    return access::may_on(call.principal, permission, Area::kFleet,
-                          labels_of_object(view, object));
+    return access::may_on(call.principal, permission, Area::kFleet, labels_of_object(view, object));
 }
 
 std::span<const ConfigObject> objects_of(const runtime::FleetView& view, ObjectKind kind) {
@@ -258,8 +257,8 @@ constexpr Collection kCredentials = {
     "/api/credentials/{name}/adopt",
     {"listCredentials", "getCredential", "createCredential", "replaceCredential",
      "removeCredential", "adoptCredential"},
-    {"Credentials, by name; secrets are never shown.",
-     "One credential; secrets are never shown.", "Add a credential. Secrets are sealed.",
+    {"Credentials, by name; secrets are never shown.", "One credential; secrets are never shown.",
+     "Add a credential. Secrets are sealed.",
      "Replace a credential. A secret that names the vault stays.", "Remove a credential.",
      "Take over a credential that files own."},
     R"({"name":"switches","username":"monitor","password":"correct horse battery"})"};

@@ -126,7 +126,8 @@ std::string connection_of(const runtime::FleetView& fleet, std::string_view task
     const std::string& address = target->addresses.front();
     if (!target->port) return address;
     const bool v6 = address.find(':') != std::string::npos;
-    return fmt::format(v6 ? "[{}]:{}" : "{}:{}", address, *target->port);
+    return v6 ? fmt::format("[{}]:{}", address, *target->port)
+              : fmt::format("{}:{}", address, *target->port);
 }
 
 HealthFacts health_facts(const runtime::CoreLoop::View& view) {

@@ -23,17 +23,17 @@ bool may_see(const Call& call, const runtime::FleetView& view, std::string_view 
 }
 
 void health(const ServerLink& link, Call call) {
-    link.ask([](const auto& core) { return health_facts(core); },
-             [call = std::move(call), view = link.view()](HealthFacts facts) mutable {
-                 // The counts of the queue are those of all; names only of what may be seen.
-                 if (!access::may_everywhere(call.principal, Permission::kRead,
-                                             Area::kMonitoring)) {
-                     std::erase_if(facts.rows, [&](const runtime::TaskRow& row) {
-                         return !may_see(call, *view, row.key);
-                     });
-                 }
-                 call.json(200, health_page(std::move(facts), *view));
-             });
+    link.ask(
+        [](const auto& core) { return health_facts(core); },
+        [call = std::move(call), view = link.view()](HealthFacts facts) mutable {
+            // The counts of the queue are those of all; names only of what may be seen.
+            if (!access::may_everywhere(call.principal, Permission::kRead, Area::kMonitoring)) {
+                std::erase_if(facts.rows, [&](const runtime::TaskRow& row) {
+                    return !may_see(call, *view, row.key);
+                });
+            }
+            call.json(200, health_page(std::move(facts), *view));
+        });
 }
 
 // --- one key ------------------------------------------------------------------------------------
@@ -143,9 +143,8 @@ void remove_target(const ServerLink& link, Call call) {
                 [name = *name](auto current, auto&) {
                     return config::remove_target(current, name);
                 },
-                entry, [key, entry](Call answer) {
-                    answer.json(200, removal_answer(key, {}, entry));
-                });
+                entry,
+                [key, entry](Call answer) { answer.json(200, removal_answer(key, {}, entry)); });
         });
 }
 
@@ -155,8 +154,8 @@ void remove_dead_letter(const ServerLink& link, Call call) {
         remove_target(link, std::move(call));
         return;
     }
-    const OperatorVerb verb = target == "keep" ? OperatorVerb::kClearDeadLetter
-                                               : OperatorVerb::kRemoveDeadLetter;
+    const OperatorVerb verb =
+        target == "keep" ? OperatorVerb::kClearDeadLetter : OperatorVerb::kRemoveDeadLetter;
     operate_one(link, std::move(call), verb, "dlq.remove", removal_answer);
 }
 
@@ -226,15 +225,15 @@ void operate_many(const ServerLink& link, Call call, OperatorVerb verb, std::str
     act.filter = std::make_shared<const schedule::OperatorFilter>(
         schedule::OperatorFilter{std::move(wish->keys), wish->class_name});
     auto held = std::make_shared<Call>(std::move(call));
-    link.server.core()->operate(
-        std::move(act), std::move(entry), [held, verb](base::Result<OperateResult> result) {
-            // Nothing that fails is what a fresh start is for.
-            if (result || result.error().code == "operator.nothing_to_do") {
-                held->json(200, bulk_answer(verb, result));
-            } else {
-                held->problem(problem_of_edit(result.error()));
-            }
-        });
+    link.server.core()->operate(std::move(act), std::move(entry),
+                                [held, verb](base::Result<OperateResult> result) {
+                                    // Nothing that fails is what a fresh start is for.
+                                    if (result || result.error().code == "operator.nothing_to_do") {
+                                        held->json(200, bulk_answer(verb, result));
+                                    } else {
+                                        held->problem(problem_of_edit(result.error()));
+                                    }
+                                });
 }
 
 // --- the table ----------------------------------------------------------------------------------
@@ -280,9 +279,8 @@ void add_one_key(std::vector<Route>& routes, const ServerLink& link) {
 
     Route retry = control("POST", "/api/monitoring/dlq/{key}/retry", "retryDeadLetter",
                           "Retry one dead letter now.");
-    retry.response_example =
-        R"({"success":true,"key":"pve::pve-node1","previousRetryCount":5,)"
-        R"("scheduledFor":"2026-01-02T03:04:05.000Z"})";
+    retry.response_example = R"({"success":true,"key":"pve::pve-node1","previousRetryCount":5,)"
+                             R"("scheduledFor":"2026-01-02T03:04:05.000Z"})";
     retry.handler = [link](Call call) {
         operate_one(link, std::move(call), OperatorVerb::kRetryDeadLetter, "dlq.retry",
                     retry_answer);

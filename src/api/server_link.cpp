@@ -58,8 +58,8 @@ std::expected<std::optional<std::uint64_t>, Problem> version_of_if_match(const C
         const std::string_view rest(end.ptr, text.data() + text.size());
         if (end.ec == std::errc() && (rest == "\"" || rest == "-gzip\"")) return version;
     }
-    return std::unexpected(Problem{412, "object.version",
-                                   "If-Match must be the ETag of one answer, such as \"v7\""});
+    return std::unexpected(
+        Problem{412, "object.version", "If-Match must be the ETag of one answer, such as \"v7\""});
 }
 
 access::Labels labels_of(const runtime::FleetView& view, std::string_view task_key) {

@@ -31,8 +31,8 @@ struct ServerLink {
     // `question` runs on the core's thread; `answer` on the API's, with what it returned.
     template <class Question, class Answer>
     void ask(Question question, Answer answer) const {
-        server.core()->ask([&to = loop, question = std::move(question),
-                            answer = std::move(answer)](const runtime::CoreLoop::View& view) mutable {
+        server.core()->ask([&to = loop, question = std::move(question), answer = std::move(answer)](
+                               const runtime::CoreLoop::View& view) mutable {
             to.post([facts = question(view), answer = std::move(answer)]() mutable {
                 answer(std::move(facts));
             });
@@ -49,8 +49,8 @@ struct ServerLink {
     template <class Work>
     void block(Call call, Work work) const {
         auto held = std::make_shared<Call>(std::move(call));
-        const auto accepted = pool.submit(
-            [held, work = std::move(work)]() mutable { work(std::move(*held)); });
+        const auto accepted =
+            pool.submit([held, work = std::move(work)]() mutable { work(std::move(*held)); });
         if (!accepted) held->problem(accepted.error());
     }
 };

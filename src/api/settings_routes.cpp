@@ -23,7 +23,8 @@ void show(const ServerLink& link, SettingsPart part, Call call) {
 }
 
 // What a change of the settings says of itself in the audit trail: names and values, short.
-std::string changes_text(const StoredSettings& before, const StoredSettings& after, bool old_values) {
+std::string changes_text(const StoredSettings& before, const StoredSettings& after,
+                         bool old_values) {
     std::string text;
     for (const config::SettingChange& change : config::changes(before, after)) {
         const std::string& value = old_values ? change.before : change.after;
@@ -77,8 +78,8 @@ void put(const ServerLink& link, SettingsPart part, Call call) {
         return;
     }
     const document::Node* reason = body->find("reason");
-    change(link, std::move(call), "settings.change",
-           reason == nullptr ? "" : reason->scalar(), part,
+    change(link, std::move(call), "settings.change", reason == nullptr ? "" : reason->scalar(),
+           part,
            [part, body = std::move(*body)](const runtime::FleetView& view,
                                            Call& answer) -> std::optional<StoredSettings> {
                document::Diagnostics diagnostics;
@@ -109,7 +110,8 @@ std::optional<store::SettingsVersion> version_at(store::Store& store, std::uint6
 
 void versions(const ServerLink& link, Call call) {
     const auto limit = static_cast<std::size_t>(call.query.integer("limit").value_or(20));
-    const auto before = static_cast<std::uint64_t>(call.query.integer("before").value_or(INT64_MAX));
+    const auto before =
+        static_cast<std::uint64_t>(call.query.integer("before").value_or(INT64_MAX));
     link.block(std::move(call), [&store = link.server.store(), limit, before](Call answer) {
         auto found = store.settings_versions(before, limit + 1);
         if (!found) {

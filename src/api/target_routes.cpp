@@ -25,7 +25,6 @@ using model::ConfigObject;
 using model::ObjectKind;
 using schedule::OperatorVerb;
 
-
 using TasksByTarget = std::map<std::string, std::vector<runtime::TaskRow>, std::less<>>;
 
 // Tasks of some targets, taken on the core's thread.
@@ -49,10 +48,8 @@ TasksByTarget tasks_of(const runtime::CoreLoop::View& view, const runtime::Fleet
 bool may(const Call& call, Permission permission, const runtime::FleetView& view,
          const ConfigObject& target) {
     return access::may_everywhere(call.principal, permission, Area::kFleet) ||
-           access::may_on(call.principal, permission, Area::kFleet,
-                          labels_of_object(view, target));
+           access::may_on(call.principal, permission, Area::kFleet, labels_of_object(view, target));
 }
-
 
 bool wanted(const Call& call, const ConfigObject& object) {
     const auto name = config::parse_target_name(object.name);
@@ -214,9 +211,8 @@ void remove(const ServerLink& link, Call call) {
         [name = config::parse_target_name(object->name)](auto current, auto&) {
             return config::remove_target(current, *name);
         },
-        std::move(entry), [](Call answer) {
-            answer.send(net::Response{.status = 204, .headers = {}, .body = {}});
-        });
+        std::move(entry),
+        [](Call answer) { answer.send(net::Response{.status = 204, .headers = {}, .body = {}}); });
 }
 
 // --- switches and polls -------------------------------------------------------------------------
@@ -332,8 +328,8 @@ void add_target_routes(std::vector<Route>& routes, const ServerLink& link) {
         Permission permission;
     };
     const Switch switches[] = {
-        {"/api/targets/{key}/enable", "enableTarget", "Poll a target again.",
-         OperatorVerb::kEnable, "target.enable", Permission::kOperate},
+        {"/api/targets/{key}/enable", "enableTarget", "Poll a target again.", OperatorVerb::kEnable,
+         "target.enable", Permission::kOperate},
         {"/api/targets/{key}/disable", "disableTarget", "Stop polling a target; nothing is lost.",
          OperatorVerb::kDisable, "target.disable", Permission::kOperate},
         {"/api/targets/{key}/poll", "pollTarget",

@@ -102,8 +102,8 @@ base::Result<std::vector<WantedObject>> remove_target(std::span<const ConfigObje
     const ConfigObject* object = find(current, ObjectKind::kTarget, target.key());
     const ConfigObject* device = find(current, ObjectKind::kDevice, target.device);
     if (object == nullptr || device == nullptr) {
-        return base::config_error("object.unknown", fmt::format("target {} does not exist",
-                                                                quoted(target.key())));
+        return base::config_error("object.unknown",
+                                  fmt::format("target {} does not exist", quoted(target.key())));
     }
     Node body = body_of(*device);
     std::vector<Node> addons = entries_of(body.find("addons"));

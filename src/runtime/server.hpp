@@ -59,7 +59,7 @@ struct ApplyReport {
 
 // Why something is changed: kept with it, in the same transaction.
 struct Cause {
-    std::string note;                       // where it came from, for people
+    std::string note;                           // where it came from, for people
     std::vector<model::AuditEntry> audit = {};  // entries of the audit trail
 };
 

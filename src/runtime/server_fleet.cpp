@@ -106,8 +106,7 @@ base::Result<ApplyReport> Server::edit(std::span<const config::WantedObject> wan
 
 // Checked against everything, committed, then given to the core.
 base::Status Server::take_objects(const config::FleetDiff& changes, const config::Places& places,
-                                  const Cause& cause,
-                                  std::vector<document::Diagnostic>& warnings) {
+                                  const Cause& cause, std::vector<document::Diagnostic>& warnings) {
     const config::ObjectEdits edits = config::make_edits(changes, net::wall_now(), random_bits);
     std::vector<model::ConfigObject> next = config::apply_edits(*objects_, edits);
     const auto fleet = config::from_objects(next);

@@ -152,7 +152,7 @@ TEST_F(ServerTest, OfflineChangesTheStoreAndPollsNothing) {
         EXPECT_EQ(server->history(), nullptr);
         config::StoredSettings wanted = server->stored_settings();
         ASSERT_TRUE(config::set_value(wanted, "metrics_target_limit", "7"));
-        ASSERT_TRUE(server->change_settings(wanted, "test"));
+        ASSERT_TRUE(server->change_settings(wanted, {"test"}));
     }
     const auto server = start(options());
     EXPECT_EQ(known_tasks(*server), "2");
@@ -238,7 +238,7 @@ TEST_F(ServerTest, ChangesSettingsWhileItRuns) {
     const auto server = start(options());
     config::StoredSettings wanted = server->stored_settings();
     ASSERT_TRUE(config::set_value(wanted, "metrics_target_limit", "7"));
-    ASSERT_TRUE(server->change_settings(wanted, "a test"));
+    ASSERT_TRUE(server->change_settings(wanted, {"a test"}));
     EXPECT_EQ(server->settings().metrics_target_limit, 7);
     EXPECT_EQ(
         ask(*server, [](const auto& view) { return std::to_string(view.stats.target_limit()); }),
@@ -253,7 +253,7 @@ TEST_F(ServerTest, ChangesSettingsWhileItRuns) {
 
     config::StoredSettings wrong = wanted;
     for (auto& [name, value] : wrong.values) value = "\"many\"";
-    EXPECT_FALSE(server->change_settings(wrong, "a test"));
+    EXPECT_FALSE(server->change_settings(wrong, {"a test"}));
     EXPECT_EQ(server->settings().metrics_target_limit, 7);
     EXPECT_EQ(server->stored_settings(), wanted);
     EXPECT_EQ(folder_.read("data/system.json"), mirror);
@@ -264,7 +264,7 @@ TEST_F(ServerTest, AnEditOfSystemJsonIsTakenOrRefused) {
     const auto server = start(options());
     config::StoredSettings wanted;
     ASSERT_TRUE(config::set_value(wanted, "metrics_target_limit", "7"));
-    ASSERT_TRUE(server->change_settings(wanted, "a test"));
+    ASSERT_TRUE(server->change_settings(wanted, {"a test"}));
     std::string text = folder_.read("data/system.json");
     const std::size_t at = text.find(": 7");
     ASSERT_NE(at, std::string::npos);
@@ -285,7 +285,7 @@ TEST_F(ServerTest, AnEditOfSystemJsonWhileItWasDownIsStored) {
         const auto server = start(options());
         config::StoredSettings wanted;
         ASSERT_TRUE(config::set_value(wanted, "metrics_target_limit", "7"));
-        ASSERT_TRUE(server->change_settings(wanted, "a test"));
+        ASSERT_TRUE(server->change_settings(wanted, {"a test"}));
         text = folder_.read("data/system.json");
     }
     folder_.write("data/system.json", text.replace(text.find(": 7"), 3, ": 8"));
