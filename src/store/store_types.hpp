@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "engine/engine.hpp"
+#include "model/audit.hpp"
 #include "model/object.hpp"
 #include "model/task_record.hpp"
 #include "schedule/command.hpp"
@@ -37,6 +38,7 @@ struct ObjectBatch {
     std::vector<ObjectRemoval> removals;
     std::vector<ObjectWrite> writes;
     std::string note;  // kept with a version of the settings: where it came from
+    std::vector<model::AuditEntry> audit = {};  // of these edits; in the same transaction
 };
 
 struct ObjectCommit {
