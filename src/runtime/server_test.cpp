@@ -5,6 +5,8 @@
 
 #include "net/test_process.hpp"
 #include "runtime/runtime_test_support.hpp"
+#include "store/data_directory.hpp"
+#include "store/sqlite/sqlite_store.hpp"
 
 namespace pollux::runtime {
 namespace {
