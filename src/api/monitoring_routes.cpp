@@ -1,5 +1,6 @@
 // The scheduler's health, and what people do about breakers and dead letters. Paths, names and
 // answers are those that operators' scripts know.
+#include "api/authenticator.hpp"
 #include "api/fleet_edits.hpp"
 #include "api/health_page.hpp"
 #include "api/routes.hpp"

@@ -113,6 +113,7 @@ RouteMatch Router::match(std::string_view method, std::string_view path) const {
     RouteMatch match;
     std::uint32_t at = 0;
     std::string storage;
+    if (!path.starts_with('/')) return {};
     if (path == "/") path = {};
     for (std::size_t count = 0; !path.empty(); ++count) {
         const auto raw = take_segment(path);

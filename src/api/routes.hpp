@@ -10,9 +10,6 @@
 
 namespace pollux::api {
 
-// The one page that may be open to loopback (setting `anonymous_health`).
-inline constexpr std::string_view kHealthPath = "/api/monitoring/scheduler/health";
-
 void add_monitoring_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_failure_routes(std::vector<Route>& routes, const ServerLink& link);

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -112,6 +113,10 @@ class Server {
     const config::StoredSettings& stored_settings() const { return stored_; }
     const std::vector<model::ConfigObject>& objects() const { return *objects_; }
     const FleetImage& image() const { return *image_; }
+    // Users, tokens and sessions as they were loaded; the API owns them from then on. Once.
+    std::vector<model::ConfigObject> take_account_objects() {
+        return std::exchange(account_objects_, {});
+    }
     store::Store& store() { return *store_; }
     store::History* history() { return history_.get(); }
     base::WallTime started_at() const { return started_at_; }
@@ -160,6 +165,7 @@ class Server {
     std::unique_ptr<store::History> history_;
     SeriesDirectory series_;
     store::LoadedState loaded_;
+    std::vector<model::ConfigObject> account_objects_;
     // Credentials opened; sorted by kind and name.
     std::shared_ptr<const std::vector<model::ConfigObject>> objects_ =
         std::make_shared<const std::vector<model::ConfigObject>>();

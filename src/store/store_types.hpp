@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "engine/engine.hpp"
+#include "model/audit.hpp"
 #include "model/object.hpp"
 #include "model/task_record.hpp"
 #include "schedule/command.hpp"
