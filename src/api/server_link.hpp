@@ -25,6 +25,7 @@ struct ServerLink {
     net::EventLoop& loop;  // of the API
     net::WorkPool& pool;
     observe::Log& log;
+    std::string version;  // of the program
 
     std::shared_ptr<const runtime::FleetView> view() const { return server.view(); }
 

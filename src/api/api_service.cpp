@@ -1,0 +1,213 @@
+#include "api/api_service.hpp"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <fstream>
+#include <future>
+#include <sstream>
+
+#include "api/access_rules.hpp"
+#include "api/routes.hpp"
+#include "config/network_text.hpp"
+#include "runtime/random_bits.hpp"
+
+namespace pollux::api {
+namespace {
+
+constexpr base::Duration kHouseEvery = std::chrono::minutes(1);
+constexpr std::size_t kHashThreads = 2;
+constexpr std::size_t kHashQueue = 32;
+constexpr std::size_t kReadThreads = 2;
+constexpr std::size_t kReadQueue = 256;
+
+base::SipKey random_key() {
+    const auto [high, low] = runtime::random_bits();
+    return {high, low};
+}
+
+access::RandomBytes random_bytes() {
+    access::RandomBytes bytes{};
+    randombytes_buf(bytes.data(), bytes.size());
+    return bytes;
+}
+
+base::Result<std::string> read_text(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) {
+        return base::config_error("api.tls_file",
+                                  fmt::format("cannot read {}: check path and permissions", path));
+    }
+    return std::move(text).str();
+}
+
+}  // namespace
+
+ApiService::ApiService(net::EventLoop& main, runtime::Server& server, observe::Log& log,
+                       ApiServiceOptions options)
+    : main_(main),
+      server_(server),
+      log_(log),
+      options_(std::move(options)),
+      hashes_(kHashThreads, kHashQueue),
+      reads_(kReadThreads, kReadQueue) {}
+
+ApiService::~ApiService() { stop(); }
+
+base::Result<std::unique_ptr<ApiService>> ApiService::start(net::EventLoop& main,
+                                                            runtime::Server& server,
+                                                            observe::Log& log,
+                                                            ApiServiceOptions options) {
+    std::unique_ptr<ApiService> service(new ApiService(main, server, log, std::move(options)));
+    if (auto status = service->open(); !status) return std::unexpected(status.error());
+    return service;
+}
+
+base::Result<ApiServerOptions> ApiService::server_options() const {
+    const config::Settings& settings = server_.settings();
+    ApiServerOptions options;
+    options.random = random_key();
+    // Somebody wrote another address into the settings: that is the decision.
+    options.allow_non_loopback = true;
+    for (const std::string& item : settings.api_listen.items) {
+        const auto split = config::split_host_port(item);
+        if (!split) {
+            return base::config_error(
+                "api.address",
+                fmt::format("cannot serve the API on {}: write an address with a port", item));
+        }
+        auto at = net::SocketAddress::parse(split->host, split->port);
+        if (!at) return std::unexpected(at.error());
+        options.listen.push_back(*at);
+    }
+    const bool certificate = !settings.api_tls_certificate.text.empty();
+    if (certificate != !settings.api_tls_key.text.empty()) {
+        return base::config_error("api.tls",
+                                  "api_tls_certificate and api_tls_key belong together: set both "
+                                  "or none");
+    }
+    if (!certificate) return options;
+    if (auto status = check_key_file(settings.api_tls_key.text); !status) {
+        return std::unexpected(status.error());
+    }
+    auto chain = read_text(settings.api_tls_certificate.text);
+    auto key = read_text(settings.api_tls_key.text);
+    if (!chain || !key) return std::unexpected(!chain ? chain.error() : key.error());
+    options.tls = net::TlsIdentity{std::move(*chain), base::Secret(std::move(*key))};
+    return options;
+}
+
+base::Status ApiService::open() {
+    auto options = server_options();
+    if (!options) return std::unexpected(options.error());
+    auto http = ApiServer::create(std::move(*options), log_);
+    if (!http) return std::unexpected(http.error());
+    http_ = std::move(*http);
+    if (auto status = load_accounts(); !status) return status;
+    auto router = Router::create(routes());
+    if (!router) return std::unexpected(router.error());
+    if (auto status = http_->start(std::move(*router), *authenticator_); !status) return status;
+    for (const net::SocketAddress& address : http_->addresses()) {
+        log_.info("listening", {{"key", address.to_string()}, {"for", "api"}});
+    }
+    http_->loop().post([this] {
+        house_ = std::make_unique<net::Timer>(http_->loop(), [this] { keep_house(); });
+        house_->arm_in(kHouseEvery);
+    });
+    return {};
+}
+
+base::Status ApiService::load_accounts() {
+    AccountPorts ports;
+    ports.submit = [this](store::ObjectBatch batch, store::ObjectDone done) {
+        return server_.store().submit(std::move(batch), std::move(done));
+    };
+    ports.post = [this](std::move_only_function<void()> work) {
+        http_->loop().post(std::move(work));
+    };
+    ports.work = [this](std::move_only_function<void()> work) {
+        return hashes_.submit(std::move(work));
+    };
+    ports.refused = [this](model::AuditEntry entry) { record_refusal(std::move(entry)); };
+    ports.wall = &net::wall_now;
+    ports.boot = &net::boot_now;
+    ports.random = &random_bytes;
+    AccountOptions options;
+    options.cost = options_.password_cost;
+    accounts_ = std::make_unique<Accounts>(std::move(ports), options);
+    for (const std::string& text : accounts_->load(server_.take_account_objects())) {
+        log_.error("an account cannot be read and was left out", {{"error", text}});
+    }
+    authenticator_ = std::make_unique<AccountAuthenticator>(
+        *accounts_,
+        AccountAuthenticator::Ports{
+            &net::wall_now, &net::boot_now,
+            [this](model::AuditEntry entry) { record_refusal(std::move(entry)); }},
+        random_key());
+    auto rules = make_access_rules(server_.settings());
+    if (!rules) return std::unexpected(rules.error());
+    accounts_->set_session_limits(rules->sessions);
+    authenticator_->set_rules(std::move(*rules));
+    account_handlers_ = std::make_unique<AccountHandlers>(*accounts_, *authenticator_);
+    bootstrap_ = accounts_->start_bootstrap();
+    return {};
+}
+
+std::vector<Route> ApiService::routes() {
+    std::vector<Route> all = account_handlers_->routes();
+    const ServerLink link{server_, main_, http_->loop(), reads_, log_, options_.version};
+    add_monitoring_routes(all, link);
+    add_failure_routes(all, link);
+    add_scheduler_routes(all, link);
+    add_settings_routes(all, link);
+    add_fleet_routes(all, link);
+    add_target_routes(all, link);
+    add_system_routes(all, link);
+    return all;
+}
+
+// On the API's thread.
+void ApiService::keep_house() {
+    accounts_->flush_uses({});
+    house_->arm_in(kHouseEvery);
+}
+
+void ApiService::record_refusal(model::AuditEntry entry) {
+    entry.result = model::AuditResult::kRefused;
+    store::AuditBatch batch;
+    batch.entries.push_back(std::move(entry));
+    if (auto status = server_.store().submit(std::move(batch), {}); !status) {
+        log_.error("a refusal could not be recorded", {{"error", status.error().message}});
+    }
+}
+
+void ApiService::take_settings(const config::Settings& settings) {
+    auto rules = make_access_rules(settings);
+    if (!rules) return;  // the settings were checked before
+    http_->loop().post([this, rules = std::move(*rules)]() mutable {
+        accounts_->set_session_limits(rules.sessions);
+        authenticator_->set_rules(std::move(rules));
+    });
+}
+
+void ApiService::write_metrics(std::string& out) const {
+    observe::MetricWriter writer(out);
+    http_->metrics().write(writer);
+}
+
+void ApiService::stop() {
+    if (std::exchange(stopped_, true) || !http_) return;
+    // Uses since the last turn of the house are written before the store goes.
+    const auto flushed = std::make_shared<std::promise<void>>();
+    auto done = flushed->get_future();
+    http_->loop().post([this, flushed] {
+        house_.reset();
+        accounts_->flush_uses([flushed](base::Result<void>) { flushed->set_value(); });
+    });
+    if (!http_->addresses().empty()) done.wait_for(std::chrono::seconds(2));
+    http_->stop();
+}
+
+}  // namespace pollux::api
