@@ -178,6 +178,7 @@ inline void measure_burst(ResultTable& table, int rounds) {
                 .at("seconds"));
         auto settings = limits;
         settings.emplace_back("POLLUX_METRICS_PORT", std::to_string(net::test::free_port()));
+        settings.emplace_back("POLLUX_API_LISTEN", "127.0.0.1:0");
         settings.emplace_back("POLLUX_LOG_LEVEL", "error");
         Process role(role_command({"burst", data.file("data"), file, std::to_string(kDevices)}),
                      folder, settings);

@@ -85,6 +85,7 @@ class ServerProcess {
         folder.write("addons/bench-snmp.yaml", five_values_addon("bench-snmp"));
         folder.write("addons/bench-silent.yaml", five_values_addon("bench-silent"));
         settings.emplace_back("POLLUX_METRICS_PORT", std::to_string(port_));
+        settings.emplace_back("POLLUX_API_LISTEN", "127.0.0.1:0");
         settings.emplace_back("POLLUX_LOG_LEVEL", "error");
         std::vector<std::string> command = {pollux_program(),    "serve",    "--data",
                                             folder.file("data"), "--addons", folder.file("addons")};

@@ -315,7 +315,8 @@ void MetricsServer::handle(const net::Request& request, net::Responder responder
     if (request.method != "GET" && request.method != "HEAD") {
         responder.send(net::Response::text(405, "only GET\n").with("Allow", "GET, HEAD"));
     } else if (request.path == "/metrics") {
-        server_.metrics([send, responder = std::move(responder)](std::string text) mutable {
+        server_.metrics([this, send, responder = std::move(responder)](std::string text) mutable {
+            if (more_) more_(text);
             send(std::move(responder), std::move(text));
         });
     } else if (request.path == "/metrics/devices") {

@@ -2,6 +2,7 @@
 // the same user on the same machine. The files of the folder are the permission.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -47,6 +48,8 @@ class MetricsServer {
     static base::Result<std::unique_ptr<MetricsServer>> start(net::EventLoop& loop,
                                                               runtime::Server& server);
     const net::SocketAddress& address() const { return address_; }
+    // Appends further families to the page about Pollux itself.
+    void set_more(std::function<void(std::string&)> more) { more_ = std::move(more); }
 
   private:
     MetricsServer(net::EventLoop& loop, runtime::Server& server);
@@ -55,6 +58,7 @@ class MetricsServer {
     runtime::Server& server_;
     net::HttpServer http_;
     net::SocketAddress address_;
+    std::function<void(std::string&)> more_;
 };
 
 // Body of POST /apply: the files as JSON, and back.

@@ -93,16 +93,41 @@ base::Result<std::unique_ptr<Serving>> Serving::start(const ServeArguments& argu
         if (!control) return std::unexpected(control.error());
         serving->control_ = std::move(*control);
     }
+    if (auto status = serving->start_api(); !status) return std::unexpected(status.error());
     const auto tasks = serving->server_->image().expansion.tasks.size();
     serving->log_->info("serving", {{"version", POLLUX_VERSION},
                                     {"tasks", std::to_string(tasks)},
                                     {"data", arguments.memory ? "(memory)" : arguments.data},
+                                    {"api", serving->api_address()},
                                     {"metrics", serving->metrics_->address().to_string()}});
     serving->manager_.ready(fmt::format("{} tasks", tasks));
     return serving;
 }
 
+base::Status Serving::start_api() {
+    if (server_->settings().api_listen.items.empty()) return {};
+    api::ApiServiceOptions options;
+    options.version = POLLUX_VERSION;
+    auto api = api::ApiService::start(*loop_, *server_, *log_, std::move(options));
+    if (!api) return std::unexpected(api.error());
+    api_ = std::move(*api);
+    metrics_->set_more([api = api_.get()](std::string& out) { api->write_metrics(out); });
+    server_->on_settings([api = api_.get()](const config::Settings& settings) {
+        api->take_settings(settings);
+    });
+    return {};
+}
+
+std::string Serving::api_address() const {
+    return api_ && !api_->addresses().empty() ? api_->addresses().front().to_string() : "";
+}
+
+std::string Serving::bootstrap_token() const {
+    return api_ && api_->bootstrap_token() ? api_->bootstrap_token()->reveal() : "";
+}
+
 Serving::~Serving() {
+    api_.reset();
     control_.reset();
     metrics_.reset();
     server_.reset();
@@ -116,6 +141,9 @@ Serving::~Serving() {
 void Serving::run() {
     loop_->run();
     log_->info("stopping");
+    server_->on_settings({});
+    metrics_->set_more({});
+    api_.reset();
     control_.reset();
     metrics_.reset();
     server_->stop();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/api_service.hpp"
 #include "app/control_server.hpp"
 #include "base/result.hpp"
 #include "config/settings_resolve.hpp"
@@ -37,12 +38,17 @@ class Serving final : private net::FdHandler {
 
     net::EventLoop& loop() { return *loop_; }
     runtime::Server& server() { return *server_; }
+    // Where the API is; empty: nowhere.
+    std::string api_address() const;
+    // Of a server without an admin; empty: it has one.
+    std::string bootstrap_token() const;
     const net::SocketAddress& metrics_address() const { return metrics_->address(); }
 
   private:
     Serving() = default;
     base::Status open_log(const ServeArguments& arguments);
     base::Status watch_signals();
+    base::Status start_api();
     void on_ready(int fd, std::uint32_t events) override;
 
     std::unique_ptr<net::EventLoop> loop_;
@@ -50,6 +56,7 @@ class Serving final : private net::FdHandler {
     std::unique_ptr<observe::Log> log_;
     std::unique_ptr<runtime::Server> server_;
     std::unique_ptr<ControlServer> control_;
+    std::unique_ptr<api::ApiService> api_;
     std::unique_ptr<MetricsServer> metrics_;
     runtime::ServiceManager manager_{"", std::nullopt};
     int signal_fd_ = -1;

@@ -87,6 +87,10 @@ class Server {
     base::Status reload();
     // Changes settings; the note of the cause is kept with the version.
     base::Status change_settings(config::StoredSettings wanted, const Cause& cause);
+    // Called after each change of the settings, on the server's thread; empty: nobody.
+    void on_settings(std::function<void(const config::Settings&)> changed) {
+        settings_changed_ = std::move(changed);
+    }
     void operate(schedule::OperatorAction action, std::move_only_function<void(base::Status)> done);
 
     // Answers come from the loop, in a later turn.
@@ -178,6 +182,7 @@ class Server {
     std::shared_ptr<const FleetImage> image_ = std::make_shared<const FleetImage>();
     mutable std::mutex view_mutex_;  // guards view_
     std::shared_ptr<const FleetView> view_;
+    std::function<void(const config::Settings&)> settings_changed_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::unique_ptr<CoreLoop> core_;
     std::unique_ptr<SourceKeeper> sources_;

@@ -108,6 +108,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const Cause&
     if (desk_) desk_->set_limits(std::move(*limits));
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
+    if (settings_changed_) settings_changed_(settings_);
     if (settings_file_) {
         if (auto status = settings_file_->write(settings_object_.body); !status) {
             log_.warn("system.json could not be written: the store has the new settings",

@@ -38,6 +38,7 @@ PolluxServer::PolluxServer(const TempDir& folder, std::string fleet, Environment
       environment_(std::move(environment)),
       data_(data.empty() ? folder.file("data") : std::move(data)) {
     environment_.emplace_back("POLLUX_METRICS_PORT", "0");
+    environment_.emplace_back("POLLUX_API_LISTEN", "127.0.0.1:0");
     environment_.emplace_back(kCommunityVariable, lab::kPrivateCommunity);
 }
 

@@ -41,14 +41,14 @@ TEST_F(StartStop, AWrongFleetOrAPortThatIsTakenIsSaid) {
     ASSERT_NO_FATAL_FAILURE(server.start());
     const std::string port = server.address().substr(server.address().find(':') + 1);
     const CommandResult taken = run_pollux(folder_, {"serve", "--data", folder_.file("other")},
-                                           {{"POLLUX_METRICS_PORT", port}});
+                                           {{"POLLUX_METRICS_PORT", port}, {"POLLUX_API_LISTEN", "127.0.0.1:0"}});
     EXPECT_NE(taken.code, 0);
     EXPECT_THAT(taken.output, HasSubstr(port));
 
     const std::string wrong = folder_.write("wrong.yaml", "devices:\n  a: {adress: 127.0.0.1}\n");
     const CommandResult refused =
         run_pollux(folder_, {"serve", "--data", folder_.file("third"), "--fleet", wrong},
-                   {{"POLLUX_METRICS_PORT", "0"}});
+                   {{"POLLUX_METRICS_PORT", "0"}, {"POLLUX_API_LISTEN", "127.0.0.1:0"}});
     EXPECT_NE(refused.code, 0);
     EXPECT_THAT(refused.output, HasSubstr("wrong.yaml:2"));
 }
