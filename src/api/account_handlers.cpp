@@ -1,5 +1,7 @@
 #include "api/account_handlers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -48,7 +50,13 @@ bool read_body(Call& call, const Take& take) {
     Diagnostics diagnostics;
     const auto parsed = document::parse_json(call.request.body, "body", diagnostics);
     if (!parsed.ok) {
-        call.problem(problem_of(diagnostics, false));
+        // Where, but not what: a password may stand there.
+        const auto& items = diagnostics.items();
+        call.problem(bad_request(
+            "api.unreadable",
+            items.empty() ? std::string("the body is not valid JSON")
+                          : fmt::format("the body is not valid JSON: see line {}, column {}",
+                                        items[0].line, items[0].column)));
         return false;
     }
     MapReader reader(parsed.root, "", diagnostics);
@@ -80,6 +88,13 @@ auto answer(Call call, Write write) {
         write(std::move(call), std::move(result));
     };
 }
+
+// A role on a part of the fleet is none on accounts, which have no labels.
+bool manages(const access::Principal& principal) {
+    return access::may_everywhere(principal, access::Permission::kManage, access::Area::kAccess);
+}
+
+auto only_admins() { return forbidden("accounts of others are for admins of everything"); }
 
 net::Response with_tag(int status, const User& user) {
     net::Response response = net::Response::json(status, user_page(user));
@@ -243,6 +258,7 @@ void AccountHandlers::change_password(Call call) {
 // ----------------------------------------------------------------------------------------
 
 void AccountHandlers::list_users(Call call) {
+    if (!manages(call.principal)) return call.problem(account_problem(only_admins().error()));
     call.json(200, page_of(
                        accounts_.book().users(), call.query, [](const User&) { return true; },
                        [](JsonWriter& json, const User& user) { write_user(json, user); }));
@@ -268,6 +284,7 @@ void AccountHandlers::create_user(Call call) {
 }
 
 void AccountHandlers::show_user(Call call) {
+    if (!manages(call.principal)) return call.problem(account_problem(only_admins().error()));
     const auto name = access::normal_user_name(call.parameter("name"));
     const User* user = name ? accounts_.book().user(*name) : nullptr;
     if (user == nullptr)
@@ -307,11 +324,8 @@ void AccountHandlers::remove_user(Call call) {
 void AccountHandlers::list_sessions(Call call) {
     const auto name = access::normal_user_name(call.parameter("name"));
     const bool own = name && call.principal.kind == "user" && *name == call.principal.name;
-    const bool manages =
-        access::may_everywhere(call.principal, access::Permission::kManage, access::Area::kAccess);
-    if (!own && !manages) {
-        return call.problem(
-            account_problem(forbidden("sessions of others are for admins").error()));
+    if (!own && !manages(call.principal)) {
+        return call.problem(account_problem(only_admins().error()));
     }
     if (!name || accounts_.book().user(*name) == nullptr) {
         return call.problem(account_problem(no_user(call.parameter("name")).error()));
@@ -346,15 +360,14 @@ void AccountHandlers::end_sessions(Call call) {
 // ---------------------------------------------------------------------------------------
 
 void AccountHandlers::list_tokens(Call call) {
-    const bool manages =
-        access::may_everywhere(call.principal, access::Permission::kManage, access::Area::kAccess);
+    const bool all = manages(call.principal);
     const std::string_view owner = call.query.text_or("owner", "");
     const base::WallTime now = accounts_.now();
     call.json(200,
               page_of(
                   accounts_.book().tokens(), call.query,
                   [&](const Token& token) {
-                      return (manages || token.owner == call.principal.owner) &&
+                      return (all || token.owner == call.principal.owner) &&
                              (owner.empty() || token.owner == owner);
                   },
                   [&](JsonWriter& json, const Token& token) { write_token(json, token, now); }));
