@@ -1,5 +1,6 @@
 #include "api/call.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
@@ -48,6 +49,11 @@ std::string_view Call::parameter(std::string_view name) const {
     }
 }
 
+bool is_clean_id(std::string_view text) {
+    return !text.empty() && text.size() <= 128 &&
+           std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7F; });
+}
+
 void Call::send(net::Response response) {
     if (home_ == nullptr) return;
     std::shared_ptr<CallHome> home = std::move(home_);
@@ -56,7 +62,6 @@ void Call::send(net::Response response) {
         if (sink != nullptr) sink->finish(std::move(*this), std::move(response));
         return;
     }
-    // The call travels as one that still waits, so that it is answered even if the loop ends first.
     CallHome& target = *home;
     target.post(
         [home = std::move(home), call = std::move(*this), answer = std::move(response)]() mutable {

@@ -13,6 +13,7 @@
 // belong to the API's thread.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "access/principal.hpp"
+#include "access/rate_limiter.hpp"
 #include "api/problem.hpp"
 #include "api/query.hpp"
 #include "api/route.hpp"
@@ -61,7 +63,7 @@ class CallHome {
     std::mutex mutex_;  // guards loop_
     net::EventLoop* loop_;
     CallSink* sink_;
-    std::thread::id thread_ = std::this_thread::get_id();
+    std::atomic<std::thread::id> thread_ = std::this_thread::get_id();
 };
 
 class Call {
@@ -73,6 +75,7 @@ class Call {
 
     net::Request request;
     const Route* route = nullptr;
+    std::string_view pattern = {};        // template of the path, or "unmatched"
     std::vector<std::string> parameters;  // of the path, decoded, in the order of the template
     Query query;
     access::Principal principal;
@@ -94,11 +97,15 @@ class Call {
     void upgrade(net::Response head, net::UpgradeTaker taker);
 
     // What the sink needs to remember about this call.
+    access::RateDecision rate;
     std::string etag;             // of the answer, if it has one
     std::string idempotency_key;  // of its entry in the table; empty: none
 
   private:
     std::shared_ptr<CallHome> home_;  // nullptr once answered
 };
+
+// What may stand in X-Request-Id and Idempotency-Key: 1 to 128 visible ASCII characters.
+bool is_clean_id(std::string_view text);
 
 }  // namespace pollux::api

@@ -66,6 +66,7 @@ struct Route {
     std::string_view request_type = {};
 
     bool needs_if_match = false;  // 428 without If-Match; the handler compares the version
+    bool secret_answer = false;   // shows a secret once: a replay by Idempotency-Key is 409 instead
     bool upgrade = false;         // a WebSocket: GET with Upgrade
 
     Handler handler = {};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lab/http_pages.hpp"
+#include "net/gzip.hpp"
 #include "net/tls_stream.hpp"
 
 namespace pollux::lab {
@@ -178,7 +179,7 @@ void HttpDevices::answer_as(const Device& device, Personality personality,
             Response response = page(device, now());
             response.with("Vary", "Accept-Encoding");
             if (net::list_has(request.header("Accept-Encoding").value_or(""), "gzip")) {
-                response.with("Content-Encoding", "gzip").body = gzip(response.body);
+                response.with("Content-Encoding", "gzip").body = net::gzip(response.body);
             }
             return responder.send(std::move(response));
         }

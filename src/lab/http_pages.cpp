@@ -1,11 +1,8 @@
 #include "lab/http_pages.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <array>
-
-#include "base/check.hpp"
 
 namespace pollux::lab {
 namespace {
@@ -108,23 +105,6 @@ std::string status_xml(const Device& device, FleetTime now) {
                        facts.well ? "ok" : "failing");
     }
     out += "</device>\n";
-    return out;
-}
-
-std::string gzip(std::string_view text) {
-    constexpr int kGzipWindow = 15 + 16;  // the 16 asks zlib for the gzip wrapper
-    z_stream stream{};
-    POLLUX_CHECK(deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, 8,
-                              Z_DEFAULT_STRATEGY) == Z_OK);
-    std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
-    std::string in(text);
-    stream.next_in = reinterpret_cast<Bytef*>(in.data());
-    stream.avail_in = static_cast<uInt>(in.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = static_cast<uInt>(out.size());
-    POLLUX_CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-    out.resize(stream.total_out);
-    deflateEnd(&stream);
     return out;
 }
 

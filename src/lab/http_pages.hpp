@@ -13,6 +13,4 @@ std::string_view health_of(const Device& device, FleetTime now);
 std::string status_json(const Device& device, FleetTime now);
 std::string status_xml(const Device& device, FleetTime now);
 
-std::string gzip(std::string_view text);
-
 }  // namespace pollux::lab

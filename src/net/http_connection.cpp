@@ -276,6 +276,7 @@ void HttpConnection::append_head(const Response& response, std::optional<std::ui
                                  bool chunked) {
     fmt::format_to(std::back_inserter(out_), "HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status,
                    reason_phrase(response.status), server_.date());
+    out_ += response.fixed_fields;
     for (const HeaderField& field : response.headers) {
         append_clean(out_, field.name);
         out_ += ": ";
@@ -335,8 +336,11 @@ void HttpConnection::reject(int status, std::string_view reason) {
     ++server_.counters_.rejected;
     close_after_ = true;
     head_only_ = false;
-    Response response =
-        Response::text(status, fmt::format("{} {}: {}\n", status, reason_phrase(status), reason));
+    const auto& shaped = server_.options_.error_page;
+    const Response response =
+        shaped ? shaped(status, reason)
+               : Response::text(status,
+                                fmt::format("{} {}: {}\n", status, reason_phrase(status), reason));
     append_head(response, response.body.size(), false);
     out_ += response.body;
     enter(Phase::kFlushing);

@@ -44,6 +44,9 @@ struct Response {
     int status = 200;
     std::vector<HeaderField> headers;
     std::string body;
+    // Further fields as whole lines with their CR LF, of static storage: what every answer of a
+    // server has costs one copy.
+    std::string_view fixed_fields = {};
 
     static Response text(int status, std::string body);
     static Response json(int status, std::string body);

@@ -9,7 +9,8 @@
 // that outlives its connection or the server is harmless. Requests of one connection are handled
 // one after the other, so answers keep their order.
 //
-// Errors the server answers itself, as small text: 400, 408, 413, 414, 417, 431, 501, 503, 505.
+// Errors the server answers itself, as small text or as `error_page` has them: 400, 408, 413, 414,
+// 417, 431, 501, 503, 505.
 #pragma once
 
 #include <cstdint>
@@ -107,6 +108,8 @@ struct HttpServerOptions {
     base::Duration write_timeout = std::chrono::seconds(30);  // without a byte taken by the client
     // Asked for every new connection; false resets it at once.
     std::function<bool(const ByteStream&)> accept = {};
+    // Shapes the answers that the server gives by itself; without it they are a line of text.
+    std::function<Response(int status, std::string_view reason)> error_page = {};
 };
 
 struct HttpServerCounters {

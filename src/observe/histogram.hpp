@@ -50,6 +50,7 @@ inline constexpr std::array<double, 10> kPollDurationBounds = {0.1, 0.25, 0.5, 1
                                                                5,   10,   15,  20, 30};
 inline constexpr std::array<double, 11> kQueueWaitBounds = {0.01, 0.05, 0.1, 0.25, 0.5, 1,
                                                             2.5,  5,    10,  30,   60};
+inline constexpr std::array<double, 8> kHttpDurationBounds = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
 inline constexpr std::array<double, 10> kCommitBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01,
                                                          0.025,  0.05,  0.1,    0.5,   2};
 

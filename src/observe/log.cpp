@@ -54,7 +54,10 @@ void append_field(std::string& out, LogFormat format, std::string_view key,
 std::string_view to_string(LogLevel level) { return kLevelNames[static_cast<std::size_t>(level)]; }
 
 Log::Log(LogOptions options, Clock clock, Sink sink)
-    : options_(options), clock_(std::move(clock)), sink_(std::move(sink)) {}
+    : options_(options),
+      threshold_(options_.level),
+      clock_(std::move(clock)),
+      sink_(std::move(sink)) {}
 
 std::string Log::format(LogLevel level, std::string_view message,
                         std::initializer_list<LogField> fields, std::uint64_t left_out,
@@ -115,6 +118,7 @@ void Log::write(LogLevel level, std::string_view message, std::initializer_list<
 void Log::set_level(LogLevel level) {
     const std::lock_guard lock(mutex_);
     options_.level = level;
+    threshold_ = level;
 }
 
 std::uint64_t Log::lines(LogLevel level) const {

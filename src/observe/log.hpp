@@ -8,6 +8,7 @@
 // on the next line that passes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -62,6 +63,10 @@ class Log {
         write(LogLevel::kError, message, fields);
     }
 
+    // Whether a line of that level would be written: who makes its fields only then saves them.
+    bool enabled(LogLevel level) const {
+        return level >= threshold_.load(std::memory_order_relaxed);
+    }
     void set_level(LogLevel level);
     std::uint64_t lines(LogLevel level) const;
 
@@ -79,6 +84,7 @@ class Log {
                 base::WallTime now, std::uint64_t& left_out);
 
     LogOptions options_;
+    std::atomic<LogLevel> threshold_;  // options_.level, to be read without the lock
     Clock clock_;
     Sink sink_;
     mutable std::mutex mutex_;

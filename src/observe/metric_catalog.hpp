@@ -30,6 +30,9 @@ enum class MetricId : std::uint8_t {
     kBreakerState,
     kBreakerFailures,
     kBreakerRetry,
+    kHttpDuration,
+    kHttpRequests,
+    kHttpErrors,
     // Ours.
     kReadyDepth,
     kStalenessBound,

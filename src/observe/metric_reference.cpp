@@ -106,6 +106,7 @@ struct Section {
 constexpr Section kSections[] = {
     {"pulse_monitor_", "Polls and freshness"},
     {"pulse_scheduler_", "Queue, breakers and dead letters"},
+    {"pulse_http_", "Requests to the API"},
     {"pollux_", "More about Pollux"},
     {"process_", "The process"},
 };
@@ -133,8 +134,12 @@ void add_label_values(std::string& page) {
         "| `result` of polls | `success`, `error` |\n"
         "| `error_type` | {} |\n"
         "| `pulse_monitor_poll_duration_seconds` | {} |\n"
-        "| `pulse_scheduler_queue_wait_seconds`, `pollux_schedule_lag_seconds` | {} |\n",
-        kinds, fmt::join(kPollDurationBounds, ", "), fmt::join(kQueueWaitBounds, ", "));
+        "| `pulse_scheduler_queue_wait_seconds`, `pollux_schedule_lag_seconds` | {} |\n"
+        "| `route` | the template of the path, `unmatched` for all others |\n"
+        "| `status_class` | `client_error`, `server_error` |\n"
+        "| `pulse_http_request_duration_seconds` | {} |\n",
+        kinds, fmt::join(kPollDurationBounds, ", "), fmt::join(kQueueWaitBounds, ", "),
+        fmt::join(kHttpDurationBounds, ", "));
 }
 
 }  // namespace
