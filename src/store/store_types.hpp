@@ -15,6 +15,7 @@
 #include "model/object.hpp"
 #include "model/task_record.hpp"
 #include "schedule/command.hpp"
+#include "store/audit/audit_types.hpp"
 
 namespace pollux::store {
 
@@ -109,6 +110,8 @@ struct StoreStats {
     std::uint64_t object_commits = 0;       // of these, batches of configured objects
     std::uint64_t memory_commits = 0;       // and of learned memory
     std::uint64_t observation_commits = 0;  // and of messages of devices
+    std::uint64_t audit_commits = 0;        // and of entries of the trail without an act
+    std::uint64_t audit_entries = 0;        // of the trail, with any batch
     std::uint64_t rows = 0;                 // written or removed, of all kinds
     std::uint64_t changes = 0;              // transitions written
     std::uint64_t reads = 0;                // queries of changes() and the like
