@@ -24,7 +24,9 @@ void check(std::string_view bytes, Decode decode) {
     }
     ByteWriter once;
     pollux::engine::encode(once, *value);
-    POLLUX_CHECK_MSG(once.view() == bytes.substr(0, in.offset()), "one value, one encoding");
+    // An older version is read, and written in the newest form.
+    POLLUX_CHECK_MSG(bytes[0] != once.view()[0] || once.view() == bytes.substr(0, in.offset()),
+                     "one value, one encoding");
     ByteReader again(once.view());
     const auto same = decode(again);
     POLLUX_CHECK(same.has_value() && again.at_end());

@@ -40,10 +40,9 @@ bool is_scope(std::string_view name) {
 }  // namespace
 
 bool scope_covers(std::string_view scope, Permission permission, Area area) {
-    if (scope == "*") return true;
+    if (scope == "*" || scope == "admin") return true;
     if (!is_scope(scope)) return false;
     if (permission == Permission::kSelf) return area == Area::kSystem;
-    if (scope == "admin") return true;
     if (scope == "audit:read") {
         return area == Area::kAudit &&
                (permission == Permission::kAudit || permission == Permission::kRead);

@@ -34,8 +34,10 @@ std::map<std::string_view, Covered> expected() {
     table["jobs:write"] = {{Area::kJobs, R}, {Area::kJobs, O}, {Area::kJobs, M}};
     table["audit:read"] = {{Area::kAudit, R}, {Area::kAudit, A}};
     for (const Area area : kAreas) {
-        for (const Permission permission : {R, O, M, A}) table["admin"].emplace(area, permission);
-        for (const Permission permission : kPermissions) table["*"].emplace(area, permission);
+        for (const Permission permission : kPermissions) {
+            table["admin"].emplace(area, permission);
+            table["*"].emplace(area, permission);
+        }
     }
     for (auto& [scope, covered] : table) covered.emplace(Area::kSystem, S);
     return table;

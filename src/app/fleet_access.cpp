@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "app/addon_files.hpp"
 #include "app/control_client.hpp"
 #include "app/serving.hpp"
@@ -70,8 +72,13 @@ FleetPorts real_fleet_ports() {
 std::string encode_objects(const std::vector<model::ConfigObject>& objects) {
     base::ByteWriter out;
     out.u8(kObjectsVersion);
-    out.varint(objects.size());
+    // Accounts never leave the server this way.
+    const auto shown = [](const model::ConfigObject& object) {
+        return !model::is_account_kind(object.kind);
+    };
+    out.varint(static_cast<std::uint64_t>(std::ranges::count_if(objects, shown)));
     for (const model::ConfigObject& object : objects) {
+        if (!shown(object)) continue;
         out.u8(static_cast<std::uint8_t>(object.kind));
         out.string(object.id);
         out.string(object.name);

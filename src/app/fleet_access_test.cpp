@@ -30,6 +30,19 @@ TEST(FleetAccess, ObjectsComeBackAsTheyWere) {
     EXPECT_TRUE(decode_objects(encode_objects({})).value().empty());
 }
 
+TEST(FleetAccess, AccountsAreLeftOut) {
+    std::vector<model::ConfigObject> objects = some_objects();
+    for (const auto kind :
+         {model::ObjectKind::kUser, model::ObjectKind::kToken, model::ObjectKind::kSession}) {
+        objects.push_back(objects[0]);
+        objects.back().kind = kind;
+        objects.back().body = "hush";
+    }
+    const std::string bytes = encode_objects(objects);
+    EXPECT_EQ(bytes.find("hush"), std::string::npos);
+    EXPECT_EQ(decode_objects(bytes).value(), some_objects());
+}
+
 TEST(FleetAccess, DamagedBytesAreRefused) {
     const std::string good = encode_objects(some_objects());
     for (std::size_t size = 0; size < good.size(); ++size) {

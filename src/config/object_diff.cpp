@@ -31,8 +31,7 @@ constexpr std::array<std::string_view, 7> kSecretFields = {
 Index index_of(std::span<const ConfigObject> objects) {
     Index index;
     for (const ConfigObject& one : objects) {
-        const bool fleet = one.kind != ObjectKind::kAddon && one.kind != ObjectKind::kSettings;
-        if (fleet) index.emplace(ObjectKey{one.kind, one.name}, &one);
+        if (model::is_fleet_kind(one.kind)) index.emplace(ObjectKey{one.kind, one.name}, &one);
     }
     return index;
 }

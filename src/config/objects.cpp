@@ -105,12 +105,11 @@ void read_object(const ConfigObject& from, const Node& body, Diagnostics& diagno
             return;
         case ObjectKind::kSource: fleet.sources[from.name] = parts::read_source(input); return;
         case ObjectKind::kAddon:
-        case ObjectKind::kSettings: return;
+        case ObjectKind::kSettings:
+        case ObjectKind::kUser:
+        case ObjectKind::kToken:
+        case ObjectKind::kSession: return;
     }
-}
-
-bool is_fleet_kind(ObjectKind kind) {
-    return kind != ObjectKind::kAddon && kind != ObjectKind::kSettings;
 }
 
 }  // namespace
@@ -151,7 +150,7 @@ std::vector<ConfigObject> to_objects(const Fleet& fleet, const std::set<std::str
 base::Result<Fleet> from_objects(std::span<const ConfigObject> objects) {
     Fleet fleet;
     for (const ConfigObject& from : objects) {
-        if (!is_fleet_kind(from.kind)) continue;
+        if (!model::is_fleet_kind(from.kind)) continue;
         Diagnostics diagnostics;
         const std::string where =
             fmt::format("{} {}", model::to_string(from.kind), base::quoted(from.name));

@@ -145,6 +145,14 @@ TEST(Diff, RemovesOnlyWhatFilesOwn) {
     settings.name = "settings";
     settings.body = "{}";
     state.push_back(settings);
+    for (const ObjectKind kind : {ObjectKind::kUser, ObjectKind::kToken, ObjectKind::kSession}) {
+        state.push_back(settings);
+        state.back().kind = kind;
+        state.back().origin = Origin::kFile;  // as if somebody had brought it from a file
+        state.back().body = "no JSON";
+    }
+    EXPECT_EQ(from_objects(state).value(),
+              read("devices: {a: {addons: [x]}, b: {}, by-hand: {}}").fleet());
     const FleetDiff difference = diff(state, to_objects(read("devices: {b: {}}").fleet()));
     ASSERT_EQ(difference.removals.size(), 2U);
     EXPECT_EQ(difference.removals[0].name, "a");

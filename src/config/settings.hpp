@@ -2,9 +2,11 @@
 // resolve_settings() (settings_resolve.hpp); the table behind it is settings_registry.hpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -41,6 +43,33 @@ struct ListenList {
 struct WebAddress {
     std::string text;
     bool operator==(const WebAddress&) const = default;
+};
+
+// An absolute path; empty: not given.
+struct FilePath {
+    std::string text;
+    bool operator==(const FilePath&) const = default;
+};
+
+// Name of a field of an HTTP request; empty: not used.
+struct HeaderName {
+    std::string text;
+    bool operator==(const HeaderName&) const = default;
+};
+
+// Whether somebody without a login may see the health of the scheduler.
+enum class AnonymousHealth : std::uint8_t { kOff, kLoopback };
+inline constexpr std::array<std::string_view, 2> kAnonymousHealthNames = {"off", "loopback"};
+
+// The roles of access/role.hpp, by the same numbers and names: a test compares the two.
+enum class ProxyRole : std::uint8_t { kViewer, kOperator, kAdmin, kAuditor };
+inline constexpr std::array<std::string_view, 4> kAccessRoleNames = {"viewer", "operator", "admin",
+                                                                     "auditor"};
+
+// Which group of a proxy has which role: `wheel=admin,ops=operator`.
+struct GroupRoles {
+    std::vector<std::pair<std::string, std::string>> items;  // group, role; in their order
+    bool operator==(const GroupRoles&) const = default;
 };
 
 // Where a value came from, in the order of precedence.
@@ -126,6 +155,19 @@ struct Settings {
     std::int64_t inbound_keep_rows = 100'000;
     std::int64_t inbound_keep_rows_per_target = 10'000;
     std::int64_t inbound_keep_days = 30;
+
+    // The API, and who may use it.
+    ListenList api_listen = {{"127.0.0.1:7655"}};
+    FilePath api_tls_certificate;
+    FilePath api_tls_key;
+    AnonymousHealth anonymous_health = AnonymousHealth::kOff;
+    std::int64_t session_hours = 24;
+    std::vector<std::string> trusted_proxies;
+    HeaderName proxy_auth_header;
+    std::vector<std::string> proxy_auth_from;
+    ProxyRole proxy_auth_role = ProxyRole::kViewer;
+    HeaderName proxy_auth_group_header;
+    GroupRoles proxy_auth_groups;
 
     // Read and kept for Proxmox targets.
     bool backup_polling_enabled = true;

@@ -242,6 +242,52 @@ constexpr SettingDef kInbound[] = {
      "Days that messages of devices are kept."},
 };
 
+constexpr SettingDef kAccess[] = {
+    {"api_listen", "apiListen", "POLLUX_API_LISTEN", "", &Settings::api_listen, 0, 0, kRefuse,
+     false, kRestart,
+     "Where the API listens, such as `127.0.0.1:7655,[::1]:7655`; a port alone is one of "
+     "127.0.0.1. Empty: nowhere. Reachable from elsewhere, it should have TLS, here or in a "
+     "proxy."},
+    {"api_tls_certificate", "apiTlsCertificate", "POLLUX_API_TLS_CERTIFICATE", "",
+     &Settings::api_tls_certificate, 0, 0, kRefuse, false, kRestart,
+     "File with the certificate of the API and those above it (PEM). With api_tls_key: the API "
+     "speaks TLS only."},
+    {"api_tls_key", "apiTlsKey", "POLLUX_API_TLS_KEY", "", &Settings::api_tls_key, 0, 0, kRefuse,
+     false, kRestart,
+     "File with the key of that certificate (PEM); refused when others than its owner and group "
+     "can read it."},
+    {"anonymous_health", "anonymousHealth", "POLLUX_ANONYMOUS_HEALTH", "",
+     choice<&Settings::anonymous_health>(kAnonymousHealthNames), 0, 0, kRefuse, false, kLive,
+     "`loopback`: a direct connection from this machine may read the health of the scheduler "
+     "without a login. Requests that came through a proxy may not."},
+    {"session_hours", "sessionHours", "POLLUX_SESSION_HOURS", "", &Settings::session_hours, 1, 720,
+     kRefuse, true, kLive,
+     "Hours until a session ends: without a request, and in all unless the user asked to be "
+     "remembered (then 30 days in all)."},
+    {"trusted_proxies", "trustedProxies", "POLLUX_TRUSTED_PROXIES", "", &Settings::trusted_proxies,
+     0, 0, kRefuse, false, kLive,
+     "Address ranges of proxies whose X-Forwarded-For is believed; the client is the last address "
+     "in it that is none of them."},
+    {"proxy_auth_header", "proxyAuthHeader", "POLLUX_PROXY_AUTH_HEADER", "",
+     &Settings::proxy_auth_header, 0, 0, kRefuse, false, kLive,
+     "Header in which a proxy names the user it has logged in, such as `X-Forwarded-User`. Empty: "
+     "off. Believed from proxy_auth_from only."},
+    {"proxy_auth_from", "proxyAuthFrom", "POLLUX_PROXY_AUTH_FROM", "", &Settings::proxy_auth_from,
+     0, 0, kRefuse, false, kLive,
+     "Address ranges of the proxies that may log users in. Everybody on such an address can be "
+     "anybody: name single hosts."},
+    {"proxy_auth_role", "proxyAuthRole", "POLLUX_PROXY_AUTH_ROLE", "",
+     choice<&Settings::proxy_auth_role>(kAccessRoleNames), 0, 0, kRefuse, false, kLive,
+     "Role of users that a proxy logged in and that have no account here."},
+    {"proxy_auth_group_header", "proxyAuthGroupHeader", "POLLUX_PROXY_AUTH_GROUP_HEADER", "",
+     &Settings::proxy_auth_group_header, 0, 0, kRefuse, false, kLive,
+     "Header in which such a proxy names the groups of the user, with commas. Empty: not used."},
+    {"proxy_auth_groups", "proxyAuthGroups", "POLLUX_PROXY_AUTH_GROUPS", "",
+     &Settings::proxy_auth_groups, 0, 0, kRefuse, false, kLive,
+     "Roles by those groups, such as `wheel=admin,ops=operator`; a user has all roles of his "
+     "groups, and proxy_auth_role if there is none."},
+};
+
 constexpr SettingDef kProxmox[] = {
     {"backup_polling_enabled", "backupPollingEnabled", "ENABLE_BACKUP_POLLING", "",
      &Settings::backup_polling_enabled, 0, 0, kRefuse, false, kKept, "Ask for backups."},
@@ -266,7 +312,7 @@ constexpr SettingDef kProxmox[] = {
 
 constexpr std::size_t kRows = std::size(kAdaptive) + std::size(kIntervals) + std::size(kLimits) +
                               std::size(kServer) + std::size(kCommands) + std::size(kInbound) +
-                              std::size(kProxmox);
+                              std::size(kAccess) + std::size(kProxmox);
 
 constexpr std::array<SettingDef, kRows> all_rows() {
     std::array<SettingDef, kRows> rows{};
@@ -277,6 +323,7 @@ constexpr std::array<SettingDef, kRows> all_rows() {
     for (const SettingDef& row : kServer) rows[at++] = row;
     for (const SettingDef& row : kCommands) rows[at++] = row;
     for (const SettingDef& row : kInbound) rows[at++] = row;
+    for (const SettingDef& row : kAccess) rows[at++] = row;
     for (const SettingDef& row : kProxmox) rows[at++] = row;
     return rows;
 }

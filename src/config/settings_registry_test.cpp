@@ -110,6 +110,39 @@ TEST(SettingsRegistry, TheAddressForSendersIsAWebAddress) {
     }
 }
 
+TEST(SettingsRegistry, WhatTheApiIsToldIsChecked) {
+    Settings settings;
+    EXPECT_EQ(settings.api_listen.items, std::vector<std::string>{"127.0.0.1:7655"});
+    const auto takes = [&](std::string_view key, std::string_view text) {
+        const SettingDef& row = *find_setting(key);
+        const auto parsed = parse_into(row, text, settings);
+        EXPECT_TRUE(!parsed || format_value(row, settings) == text) << key;
+        return parsed.has_value();
+    };
+    EXPECT_TRUE(takes("api_listen", ""));
+    EXPECT_TRUE(takes("api_tls_key", "/etc/pollux/key.pem"));
+    EXPECT_TRUE(takes("api_tls_key", ""));
+    EXPECT_FALSE(takes("api_tls_key", "key.pem"));
+    EXPECT_TRUE(takes("proxy_auth_header", "X-Forwarded-User"));
+    EXPECT_TRUE(takes("proxy_auth_header", ""));
+    EXPECT_FALSE(takes("proxy_auth_header", "X Forwarded"));
+    EXPECT_FALSE(takes("proxy_auth_header", "Host: x"));
+    EXPECT_TRUE(takes("proxy_auth_groups", "wheel=admin,cn=ops=operator"));
+    EXPECT_EQ(settings.proxy_auth_groups.items[1].first, "cn=ops");
+    EXPECT_TRUE(takes("proxy_auth_groups", ""));
+    EXPECT_FALSE(takes("proxy_auth_groups", "wheel"));
+    EXPECT_FALSE(takes("proxy_auth_groups", "wheel=root"));
+    EXPECT_FALSE(takes("proxy_auth_groups", "=admin"));
+    EXPECT_TRUE(takes("proxy_auth_role", "operator"));
+    EXPECT_EQ(settings.proxy_auth_role, ProxyRole::kOperator);
+    EXPECT_FALSE(takes("proxy_auth_role", "root"));
+    EXPECT_TRUE(takes("anonymous_health", "loopback"));
+    EXPECT_FALSE(takes("anonymous_health", "everybody"));
+    EXPECT_TRUE(takes("session_hours", "12"));
+    EXPECT_FALSE(takes("session_hours", "721"));
+    EXPECT_FALSE(takes("trusted_proxies", "proxy.example.org"));
+}
+
 TEST(SettingsRegistry, TheReferencePageIsCurrent) {
     std::ifstream file("docs/settings-reference.md");
     std::ostringstream text;

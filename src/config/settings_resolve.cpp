@@ -42,6 +42,9 @@ struct JsonToText {
     }
     std::optional<std::string> operator()(std::string Settings::*) const { return text(); }
     std::optional<std::string> operator()(WebAddress Settings::*) const { return text(); }
+    std::optional<std::string> operator()(FilePath Settings::*) const { return text(); }
+    std::optional<std::string> operator()(HeaderName Settings::*) const { return text(); }
+    std::optional<std::string> operator()(GroupRoles Settings::*) const { return list(); }
     std::optional<std::string> operator()(AdaptiveScope Settings::*) const { return text(); }
     std::optional<std::string> operator()(const ChoiceField&) const { return text(); }
     std::optional<std::string> operator()(std::vector<std::string> Settings::*) const {
@@ -74,6 +77,15 @@ struct TextToJson {
     }
     Node operator()(ListenList Settings::* field) const { return list((settings.*field).items); }
     Node operator()(WebAddress Settings::*) const { return text(); }
+    Node operator()(FilePath Settings::*) const { return text(); }
+    Node operator()(HeaderName Settings::*) const { return text(); }
+    Node operator()(GroupRoles Settings::* field) const {
+        std::vector<std::string> items;
+        for (const auto& [group, role] : (settings.*field).items) {
+            items.push_back(fmt::format("{}={}", group, role));
+        }
+        return list(items);
+    }
     static Node list(const std::vector<std::string>& items) {
         Node list = Node::sequence();
         for (const std::string& item : items) list.push(Node::text(item));

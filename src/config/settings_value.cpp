@@ -204,6 +204,38 @@ struct Parser {
         (settings.*field).text = std::move(url);
         return ParsedSetting{};
     }
+    Result<ParsedSetting> operator()(FilePath Settings::* field) const {
+        const bool good = text.empty() || (text.starts_with('/') && !base::has_control(text));
+        if (!good) return unparsable(text, "an absolute path");
+        (settings.*field).text = text;
+        return ParsedSetting{};
+    }
+    Result<ParsedSetting> operator()(HeaderName Settings::* field) const {
+        const bool good = text.size() <= 64 && std::ranges::all_of(text, [](char c) {
+                              return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                                     (c >= '0' && c <= '9') || c == '-' || c == '_';
+                          });
+        if (!good) return unparsable(text, "the name of a header such as X-Forwarded-User");
+        (settings.*field).text = text;
+        return ParsedSetting{};
+    }
+    Result<ParsedSetting> operator()(GroupRoles Settings::* field) const {
+        GroupRoles groups;
+        for (const std::string& item : split_list(text)) {
+            const std::size_t equals = item.rfind('=');
+            const std::string role = equals == std::string::npos ? "" : item.substr(equals + 1);
+            const bool known = std::ranges::find(kAccessRoleNames, role) != kAccessRoleNames.end();
+            if (!known || equals == 0 || base::has_control(item) ||
+                groups.items.size() >= kMaxListItems) {
+                return unparsable(item, fmt::format("a group and its role, such as wheel=admin, "
+                                                    "with a role of {}",
+                                                    document::word_list(kAccessRoleNames)));
+            }
+            groups.items.emplace_back(item.substr(0, equals), role);
+        }
+        settings.*field = std::move(groups);
+        return ParsedSetting{};
+    }
     Result<ParsedSetting> operator()(AdaptiveScope Settings::* field) const {
         auto scope = parse_scope(text);
         if (!scope) return std::unexpected(std::move(scope.error()));
@@ -244,6 +276,15 @@ struct Formatter {
         return join_list((settings.*field).items);
     }
     std::string operator()(WebAddress Settings::* field) const { return (settings.*field).text; }
+    std::string operator()(FilePath Settings::* field) const { return (settings.*field).text; }
+    std::string operator()(HeaderName Settings::* field) const { return (settings.*field).text; }
+    std::string operator()(GroupRoles Settings::* field) const {
+        std::vector<std::string> items;
+        for (const auto& [group, role] : (settings.*field).items) {
+            items.push_back(fmt::format("{}={}", group, role));
+        }
+        return join_list(items);
+    }
     std::string operator()(AdaptiveScope Settings::* field) const {
         return scope_text(settings.*field);
     }
@@ -275,6 +316,9 @@ struct TypeWords {
         return "a list of addresses with ports";
     }
     std::string operator()(WebAddress Settings::*) const { return "an http or https address"; }
+    std::string operator()(FilePath Settings::*) const { return "an absolute path"; }
+    std::string operator()(HeaderName Settings::*) const { return "the name of a header"; }
+    std::string operator()(GroupRoles Settings::*) const { return "a list of group=role"; }
     std::string operator()(AdaptiveScope Settings::*) const { return "a scope"; }
     std::string operator()(const ChoiceField& field) const {
         return document::word_list(field.names);

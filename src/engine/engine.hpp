@@ -37,6 +37,13 @@ class Engine {
 
     void step(base::Instant now, std::span<const schedule::Event> events,
               std::span<const StoreAnswer> answers, Output& out) {
+        decide(now, events, answers, out);
+        write(now, out);
+    }
+
+    // The two halves of a step, for an owner that records between them what the first one did.
+    void decide(base::Instant now, std::span<const schedule::Event> events,
+                std::span<const StoreAnswer> answers, Output& out) {
         out.commands.clear();
         out.batch.reset();
         out.visible.clear();
@@ -47,6 +54,13 @@ class Engine {
         }
         core_.step(now, events, out.commands);
         pump_.absorb(now, core_, out.commands);
+    }
+    // See PersistencePump::record().
+    void record(base::Instant now, model::AuditEntry entry,
+                std::span<const model::TaskHandle> tasks) {
+        pump_.record(now, std::move(entry), tasks);
+    }
+    void write(base::Instant now, Output& out) {
         out.batch = pump_.next_batch(now, core_);
         out.wake_at = std::min(out.commands.wake_at, std::max(pump_.next_wake(), now.boot));
     }

@@ -140,11 +140,17 @@ struct Writer {
         out.zigzag(credit);
     }
     void operator()(const schedule::OperatorAction& event) const {
-        const auto& [verb, key, correlation] = event;
+        const auto& [verb, key, correlation, filter] = event;
         kind(out, Kind::kOperatorAction);
         out.u8(std::to_underlying(verb));
         out.string(key);
         out.varint(correlation);
+        out.boolean(filter != nullptr);
+        if (!filter) return;
+        const auto& [keys, class_name] = *filter;
+        out.varint(keys.size());
+        for (const std::string& one : keys) out.string(one);
+        out.string(class_name);
     }
     void operator()(const schedule::SettingsChanged& event) const {
         const auto& [settings, correlation] = event;
@@ -238,11 +244,18 @@ Event read_credit(FieldReader& in) {
     return event;
 }
 
-Event read_operator(FieldReader& in) {
+Event read_operator(FieldReader& in, std::uint8_t version) {
     schedule::OperatorAction event;
     event.verb = in.choice("operator_action.verb", schedule::OperatorVerb::kRetryAllDeadLetters);
     event.key = in.text("operator_action.key");
     event.correlation = in.u64("operator_action.correlation");
+    if (version < 2 || !in.boolean("operator_action.has_filter")) return event;
+    schedule::OperatorFilter filter;
+    filter.keys = in.list<std::string>("operator_action.keys", 1, [](FieldReader& from) {
+        return from.text("operator_action.keys");
+    });
+    filter.class_name = in.text("operator_action.class_name");
+    event.filter = std::make_shared<const schedule::OperatorFilter>(std::move(filter));
     return event;
 }
 
@@ -253,7 +266,7 @@ Event read_settings(FieldReader& in) {
     return event;
 }
 
-Event read_event(FieldReader& in) {
+Event read_event(FieldReader& in, std::uint8_t version) {
     switch (in.choice("kind", Kind::kTick)) {
         case Kind::kTasksUpserted: return read_upserted(in);
         case Kind::kTaskRemoved: return read_removed(in);
@@ -265,7 +278,7 @@ Event read_event(FieldReader& in) {
         case Kind::kParentChanged: return read_parent(in);
         case Kind::kDeviceChanged: return read_device(in);
         case Kind::kCreditChanged: return read_credit(in);
-        case Kind::kOperatorAction: return read_operator(in);
+        case Kind::kOperatorAction: return read_operator(in, version);
         case Kind::kSettingsChanged: return read_settings(in);
         case Kind::kTick: break;
     }
@@ -281,8 +294,8 @@ void encode(ByteWriter& out, const Event& event) {
 
 base::Result<Event> decode_event(base::ByteReader& in) {
     FieldReader fields(in, "event");
-    fields.version(kEventVersion);
-    return fields.result(read_event(fields));
+    const std::uint8_t version = fields.version(kOldestEventVersion, kEventVersion);
+    return fields.result(read_event(fields, version));
 }
 
 }  // namespace pollux::engine

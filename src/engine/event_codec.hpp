@@ -11,7 +11,8 @@
 
 namespace pollux::engine {
 
-inline constexpr std::uint8_t kEventVersion = 1;
+inline constexpr std::uint8_t kEventVersion = 2;
+inline constexpr std::uint8_t kOldestEventVersion = 1;  // without the filter of an operator
 
 // A payload that is not there is written as an empty one.
 void encode(base::ByteWriter& out, const schedule::Event& event);

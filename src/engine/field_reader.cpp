@@ -26,14 +26,17 @@ base::Error FieldReader::error() const {
             fmt::format("{}: field {} at offset {}: {}", object_, field_, offset_, reason_)};
 }
 
-void FieldReader::version(std::uint8_t supported) {
+std::uint8_t FieldReader::version(std::uint8_t oldest, std::uint8_t newest) {
     const std::size_t at = in_.offset();
     const std::uint8_t found = u8("version");
-    if (!ok() || found == supported) return;
+    if (!ok() || (found >= oldest && found <= newest)) return found;
     wrong_version_ = true;
     refuse("version", at,
            fmt::format("found {}, this program reads {}: use the program that wrote it{}", found,
-                       supported, found > supported ? ", or a newer one" : ""));
+                       oldest == newest ? fmt::format("{}", newest)
+                                        : fmt::format("{} to {}", oldest, newest),
+                       found > newest ? ", or a newer one" : ""));
+    return found;
 }
 
 std::uint8_t FieldReader::u8(std::string_view field) {

@@ -25,7 +25,9 @@ class FieldReader {
     // `object` and the names of fields are string literals: they are kept for the message.
     FieldReader(base::ByteReader& in, std::string_view object) : in_(in), object_(object) {}
 
-    void version(std::uint8_t supported);
+    void version(std::uint8_t supported) { version(supported, supported); }
+    // Any from `oldest` to `newest`; returns which.
+    std::uint8_t version(std::uint8_t oldest, std::uint8_t newest);
     std::uint8_t u8(std::string_view field);
     std::uint16_t u16(std::string_view field);   // two bytes
     std::uint32_t u32(std::string_view field);   // varint

@@ -46,6 +46,14 @@ void PersistencePump::absorb(base::Instant now, const schedule::SchedulerCore& c
     }
 }
 
+void PersistencePump::record(base::Instant now, model::AuditEntry entry,
+                             std::span<const model::TaskHandle> tasks) {
+    audit_.push_back(std::move(entry));
+    audited_.insert(audited_.end(), tasks.begin(), tasks.end());
+    urgent_ = true;
+    if (gather_until_ == base::BootTime::max()) gather_until_ = now.boot + options_.gather;
+}
+
 std::shared_ptr<const WriteBatch> PersistencePump::next_batch(base::Instant now,
                                                               schedule::SchedulerCore& core) {
     if (under_way_) return nullptr;
@@ -64,6 +72,8 @@ std::shared_ptr<const WriteBatch> PersistencePump::next_batch(base::Instant now,
     // A change and the row it belongs to must be in one transaction, and a row holds all changes of
     // its task: so all changes go with all of their rows, however many. Other rows fill the batch.
     batch.changes = std::exchange(changes_, {});
+    batch.audit = std::exchange(audit_, {});
+    take_audited(batch, core);
     take_rows(batch, core, urgent_rows_, std::numeric_limits<std::size_t>::max());
     take_rows(batch, core, dirty_, options_.rows_per_batch);
     urgent_ = false;
@@ -80,6 +90,20 @@ void PersistencePump::take_rows(WriteBatch& batch, schedule::SchedulerCore& core
         if (batch.rows.size() >= limit) return;
         batch.rows.push_back(core.take_record(tasks.front()));
     }
+}
+
+// An act may leave a row clean that it changed for the better only (a task that is due now): it is
+// written all the same, or a crash would keep the entry and lose the act.
+void PersistencePump::take_audited(WriteBatch& batch, schedule::SchedulerCore& core) {
+    std::ranges::sort(audited_, {}, [](model::TaskHandle task) {
+        return std::pair(task.index, task.generation);
+    });
+    const auto same = std::ranges::unique(audited_);
+    audited_.erase(same.begin(), same.end());
+    for (const model::TaskHandle task : audited_) {
+        if (core.is_live(task)) batch.rows.push_back(core.take_record(task));
+    }
+    audited_.clear();
 }
 
 std::vector<TaskChange> PersistencePump::committed(std::uint64_t sequence) {

@@ -11,16 +11,20 @@
 //  2. A change is published exactly once as committed, and at most once before that as provisional.
 //  3. Changes are published in the order in which the core made them.
 //  4. A change is in the same batch as the row that shows it: a crash loses both or neither.
+//  5. An audit entry is in the same batch as the rows of its act, changed or not, and entries are
+//     in the order of their acts.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/time.hpp"
+#include "model/audit.hpp"
 #include "model/task_record.hpp"
 #include "schedule/command.hpp"
 #include "schedule/scheduler_core.hpp"
@@ -40,6 +44,7 @@ struct WriteBatch {
     std::vector<std::string> removed;  // first these go, then the rows come: a key may be used anew
     std::vector<model::TaskRecord> rows;
     std::vector<TaskChange> changes;
+    std::vector<model::AuditEntry> audit;  // of acts whose rows are in this batch
 };
 
 struct PumpOptions {
@@ -59,6 +64,11 @@ class PersistencePump {
     void absorb(base::Instant now, const schedule::SchedulerCore& core,
                 const schedule::Commands& commands);
 
+    // An entry about what the latest step did to `tasks`: their rows and the entry go together, in
+    // the next batch that is made. After absorb() of that step.
+    void record(base::Instant now, model::AuditEntry entry,
+                std::span<const model::TaskHandle> tasks);
+
     // The next batch, when it is time for one and none is under way.
     std::shared_ptr<const WriteBatch> next_batch(base::Instant now, schedule::SchedulerCore& core);
 
@@ -68,12 +78,20 @@ class PersistencePump {
 
     base::BootTime next_wake() const;
     std::uint64_t next_number() const { return next_number_; }
-    std::size_t waiting() const { return urgent_rows_.size() + dirty_.size() + changes_.size(); }
+    std::size_t waiting() const {
+        return urgent_rows_.size() + dirty_.size() + changes_.size() + audit_.size();
+    }
+    // Entries that are not committed yet.
+    std::size_t audit_waiting() const {
+        return audit_.size() + (under_way_ ? under_way_->audit.size() : 0) +
+               (to_retry_ ? to_retry_->audit.size() : 0);
+    }
     bool failing() const { return failing_since_.has_value(); }
 
   private:
     void take_rows(WriteBatch& batch, schedule::SchedulerCore& core,
                    std::deque<model::TaskHandle>& tasks, std::size_t limit);
+    void take_audited(WriteBatch& batch, schedule::SchedulerCore& core);
 
     PumpOptions options_;
     std::uint64_t next_number_;
@@ -83,6 +101,8 @@ class PersistencePump {
     std::deque<model::TaskHandle> dirty_;
     std::vector<std::string> removed_;
     std::vector<TaskChange> changes_;
+    std::vector<model::AuditEntry> audit_;
+    std::vector<model::TaskHandle> audited_;  // tasks of these entries
     std::shared_ptr<const WriteBatch> under_way_;
     std::shared_ptr<const WriteBatch> to_retry_;
     std::uint64_t provisional_from_ = 0;  // changes before this number were let through already

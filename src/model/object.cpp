@@ -2,6 +2,14 @@
 
 namespace pollux::model {
 
+bool is_account_kind(ObjectKind kind) {
+    return kind == ObjectKind::kUser || kind == ObjectKind::kToken || kind == ObjectKind::kSession;
+}
+
+bool is_fleet_kind(ObjectKind kind) {
+    return kind != ObjectKind::kAddon && kind != ObjectKind::kSettings && !is_account_kind(kind);
+}
+
 std::string_view to_string(ObjectKind kind) {
     switch (kind) {
         case ObjectKind::kDefaults: return "defaults";
@@ -12,6 +20,9 @@ std::string_view to_string(ObjectKind kind) {
         case ObjectKind::kCredential: return "credential";
         case ObjectKind::kSource: return "source";
         case ObjectKind::kSettings: return "settings";
+        case ObjectKind::kUser: return "user";
+        case ObjectKind::kToken: return "token";
+        case ObjectKind::kSession: return "session";
     }
     return "unknown";
 }

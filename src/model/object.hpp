@@ -19,6 +19,9 @@ enum class ObjectKind : std::uint8_t {
     kCredential,  // body sealed by the vault
     kSource,      // file_sd, http_sd
     kSettings,    // one object: the settings, each version kept
+    kUser,        // who may log in; of the password only its hash
+    kToken,       // of an API token only its hash
+    kSession,     // of a session's secret only its hash
 };
 
 enum class Origin : std::uint8_t { kFile, kApi, kDiscovery };
@@ -33,6 +36,11 @@ struct ConfigObject {
     std::string body;  // canonical JSON, or sealed bytes
     bool operator==(const ConfigObject&) const = default;
 };
+
+// What a fleet is made of: compared, applied and exported.
+bool is_fleet_kind(ObjectKind kind);
+// Users, tokens, sessions: only `api/` reads them; in no export, page of objects or bundle.
+bool is_account_kind(ObjectKind kind);
 
 std::string_view to_string(ObjectKind kind);
 std::string_view to_string(Origin origin);

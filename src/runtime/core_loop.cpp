@@ -53,6 +53,7 @@ CoreLoop::~CoreLoop() {
 void CoreLoop::start(std::uint32_t epoch, std::uint64_t first_change, model::CoreSettings settings,
                      engine::PumpOptions pump) {
     loop_ = net::EventLoop::create().value();
+    act_patience_ = pump.provisional_after;
     engine_ = std::make_unique<engine::Engine>(net::instant_now(), epoch, first_change,
                                                std::move(settings), pump);
     step_timer_ = std::make_unique<net::Timer>(*loop_, [this] { step(); });
@@ -71,7 +72,8 @@ void CoreLoop::stop(base::Duration longest) {
         const auto idle = std::make_shared<std::atomic<bool>>(false);
         const auto asked = std::make_shared<Signal>();
         post([this, idle, asked] {
-            *idle = engine_->core().in_flight() == 0 && engine_->pump().waiting() == 0;
+            *idle =
+                engine_->core().in_flight() == 0 && engine_->pump().waiting() == 0 && acts_.empty();
             asked->set();
         });
         asked->wait(std::chrono::milliseconds(100));
@@ -81,6 +83,7 @@ void CoreLoop::stop(base::Duration longest) {
     loop_->stop();
     thread_.join();
     step_timer_.reset();
+    drop_acts();
 }
 
 void CoreLoop::post(std::move_only_function<void()> work) {
@@ -101,6 +104,7 @@ void CoreLoop::answer(engine::StoreAnswer answer, const base::Error* why) {
     std::string text = why == nullptr ? "" : why->message;
     post([this, answer, text = std::move(text)] {
         answers_.push_back(answer);
+        if (!answer.committed) store_error_ = text;
         if (answer.committed == store_failing_) {
             store_failing_ = !answer.committed;
             if (store_failing_) {
@@ -211,11 +215,15 @@ void CoreLoop::take_report(const RunReport& report) {
                                                .retry_after = report.retry_after});
 }
 
-void CoreLoop::step() {
+void CoreLoop::step(Act* act) {
     turns_.fetch_add(1, std::memory_order_relaxed);
     stepping_.swap(events_);
-    engine_->step(net::instant_now(), stepping_, answers_, out_);
+    const base::Instant now = net::instant_now();
+    engine_->decide(now, stepping_, answers_, out_);
+    if (act != nullptr) finish(*act, now);
+    engine_->write(now, out_);
     stepping_.clear();
+    settle_acts();
     answers_.clear();
     install_plans();
     follow_changes();
@@ -225,7 +233,7 @@ void CoreLoop::step() {
     for (const engine::TaskChange& change : out_.visible) publish(change);
     answer_correlations();
     // Events that this turn made itself come first; otherwise the engine says when it is needed.
-    step_timer_->arm(events_.empty() ? out_.wake_at : loop_->now());
+    step_timer_->arm(events_.empty() ? std::min(out_.wake_at, acts_wake()) : loop_->now());
 }
 
 void CoreLoop::install_plans() {
@@ -318,6 +326,7 @@ void CoreLoop::follow_changes() {
 void CoreLoop::submit_batch() {
     if (!out_.batch) return;
     const std::uint64_t sequence = out_.batch->sequence;
+    assign_acts();
     const base::Status accepted = store_.submit(out_.batch);
     if (!accepted) {
         const base::Error error = accepted.error();

@@ -10,9 +10,12 @@
 //    when there is none; so each start is followed by exactly one end.
 // 2. A change is logged and published only after the engine let it be seen: committed, or marked
 //    provisional.
+// 3. An audited act is answered exactly once: after its entry was committed, or with an error when
+//    that takes too long or the loop ends.
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,6 +28,7 @@
 #include "engine/engine.hpp"
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
+#include "runtime/operate_result.hpp"
 #include "runtime/poll_stats.hpp"
 #include "runtime/run_order.hpp"
 #include "store/store.hpp"
@@ -86,6 +90,19 @@ class CoreLoop {
     // `done` is called from the core's thread with what was refused, empty if all was taken.
     void edit(CoreEdit edit, std::move_only_function<void(std::vector<base::Error>)> done);
     void operate(schedule::OperatorAction action, std::move_only_function<void(base::Status)> done);
+    // As above, with what it did. With an entry the act is recorded in the audit trail: state
+    // before and after are filled in, and the entry is committed together with the rows that the
+    // act changed, then `done` is called from the core's thread. An error is one of:
+    //  - the core's (task.unknown, operator.*): nothing was changed, an entry `failed` is
+    //  committed;
+    //  - store.queue_full before anything was done: too many acts wait for the disk;
+    //  - store.not_committed: it was done and stays in force, but could not be written in time; it
+    //    is written as soon as the disk takes it, and lost with its entry if the server ends
+    //    before;
+    //  - core.stopped: the loop ended before the answer of the store.
+    using OperateDone = std::move_only_function<void(base::Result<OperateResult>)>;
+    void operate(schedule::OperatorAction action, std::optional<model::AuditEntry> entry,
+                 OperateDone done);
     // Makes tasks due now, those that there are; the log tells the others.
     void poke(std::vector<std::string> keys, schedule::PokeReason reason);
     void ask(std::move_only_function<void(const View&)> question);
@@ -96,7 +113,16 @@ class CoreLoop {
 
   private:
     void post(std::move_only_function<void()> work);
-    void step();
+    struct Act;
+    void step() { step(nullptr); }
+    void step(Act* act);  // with an act, whose event is the last one
+    // core_loop_audit.cpp: acts and their entries.
+    void perform(Act act);
+    void finish(Act& act, base::Instant now);
+    void assign_acts();
+    void settle_acts();
+    void drop_acts();
+    base::BootTime acts_wake() const;
     void take_edit(CoreEdit edit, std::move_only_function<void(std::vector<base::Error>)> done);
     void take_report(const RunReport& report);
     void install_plans();
@@ -136,6 +162,20 @@ class CoreLoop {
     std::map<std::uint64_t, Waiting> waiting_;  // by correlation
     std::uint64_t next_correlation_ = 1;
     bool store_failing_ = false;
+    std::string store_error_;  // the latest one
+
+    struct Act {
+        schedule::OperatorAction action;
+        std::optional<model::AuditEntry> entry;
+        OperateDone done;
+        base::Result<OperateResult> result;
+        std::optional<TaskFacts> before;
+        base::BootTime give_up;
+        std::uint64_t sequence = 0;  // of the batch that holds its entry; 0: none yet
+    };
+    std::deque<Act> acts_;  // done, their entries not committed yet; in their order
+    std::uint64_t newest_sequence_ = 0;
+    base::Duration act_patience_{};
 };
 
 }  // namespace pollux::runtime

@@ -31,6 +31,7 @@ class ToldStore final : public store::Store {
     base::Status submit(store::ObjectBatch, store::ObjectDone) override { return {}; }
     base::Status submit(store::MemoryBatch, store::MemoryDone) override { return {}; }
     base::Status submit(store::ObservationBatch, store::ObservationDone) override { return {}; }
+    base::Status submit(store::AuditBatch, store::AuditDone) override { return {}; }
     void flush() override {}
     base::Status close() override { return {}; }
     base::Result<std::vector<store::StoredChange>> changes(const store::ChangeQuery&) override {
@@ -44,6 +45,10 @@ class ToldStore final : public store::Store {
                                                                         std::size_t) override {
         return {};
     }
+    base::Result<std::vector<store::AuditRecord>> audit(const store::AuditQuery&) override {
+        return {};
+    }
+    store::AuditHead audit_head() override { return {}; }
     store::StoreStats stats() const override { return {}; }
 
     Inbox<std::shared_ptr<const engine::WriteBatch>> batches;

@@ -152,6 +152,10 @@ base::Status Server::load() {
             settings_object_ = std::move(object);
             return;
         }
+        if (model::is_account_kind(object.kind)) {
+            account_objects_.push_back(std::move(object));
+            return;
+        }
         if (object.kind == model::ObjectKind::kCredential && vault_) {
             auto opened = vault_->unseal(object.name, object.body);
             if (!opened) {

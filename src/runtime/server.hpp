@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -91,6 +92,10 @@ class Server {
     const config::Settings& settings() const { return settings_; }
     const config::StoredSettings& stored_settings() const { return stored_; }
     const std::vector<model::ConfigObject>& objects() const { return objects_; }
+    // Users, tokens and sessions as they were loaded; the API owns them from then on. Once.
+    std::vector<model::ConfigObject> take_account_objects() {
+        return std::exchange(account_objects_, {});
+    }
     const FleetImage& image() const { return image_; }
     store::Store& store() { return *store_; }
     store::History* history() { return history_.get(); }
@@ -137,6 +142,7 @@ class Server {
     std::unique_ptr<store::History> history_;
     SeriesDirectory series_;
     store::LoadedState loaded_;
+    std::vector<model::ConfigObject> account_objects_;
     std::vector<model::ConfigObject> objects_;  // credentials opened; sorted by kind and name
     model::ConfigObject settings_object_;       // version 0: never stored
     std::map<std::string, model::TaskRecord, std::less<>> records_;  // of the start only

@@ -5,6 +5,8 @@
 
 #include "net/test_process.hpp"
 #include "runtime/runtime_test_support.hpp"
+#include "store/data_directory.hpp"
+#include "store/sqlite/sqlite_store.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -99,6 +101,42 @@ TEST_F(ServerTest, AppliesAFleetInMemory) {
     EXPECT_EQ(known_tasks(*server), "1");
     server->stop();
     server->stop();
+}
+
+TEST_F(ServerTest, AccountsAreKeptApartFromWhatIsShownAndExported) {
+    {
+        const auto server = start(options());
+        ASSERT_TRUE(server->apply(files_of(kTwoLamps)));
+        server->stop();
+    }
+    {
+        auto directory = store::DataDirectory::open(options().data);
+        ASSERT_TRUE(directory) << directory.error().message;
+        auto store = store::open_sqlite_store(*directory, [](auto&&...) {});
+        ASSERT_TRUE(store) << store.error().message;
+        store::ObjectBatch batch;
+        for (const auto kind :
+             {model::ObjectKind::kUser, model::ObjectKind::kToken, model::ObjectKind::kSession}) {
+            batch.writes.push_back(
+                {{kind, "id", "name", model::Origin::kApi, 0, base::WallTime{5}, "{}"}, 0});
+        }
+        ASSERT_TRUE((*store)->submit(std::move(batch), [](auto committed) {
+            EXPECT_TRUE(committed) << committed.error().message;
+        }));
+        ASSERT_TRUE((*store)->close());
+    }
+    {
+        const auto server = start(options());
+        for (const auto& object : server->objects()) {
+            EXPECT_FALSE(model::is_account_kind(object.kind)) << object.name;
+        }
+        EXPECT_EQ(server->take_account_objects().size(), 3U);
+        EXPECT_TRUE(server->take_account_objects().empty());
+        // Applying and removing everything leaves them where they are.
+        ASSERT_TRUE(server->apply(files_of("devices: {}")));
+        server->stop();
+    }
+    EXPECT_EQ(start(options())->take_account_objects().size(), 3U);
 }
 
 TEST_F(ServerTest, ABadApplyChangesNothing) {

@@ -65,6 +65,12 @@ struct Rejection {
     base::Error error;
 };
 
+// What an action about many tasks was done to: an answer to who asked, no command.
+struct Acted {
+    std::uint64_t correlation = 0;
+    std::vector<model::TaskHandle> tasks;  // in the order in which they will be due
+};
+
 struct Commands {
     std::vector<StartRun> starts;
     std::vector<CancelRun> cancels;
@@ -72,6 +78,7 @@ struct Commands {
     std::vector<ForgetTask> forgets;
     std::vector<Change> changes;
     std::vector<Rejection> rejections;
+    std::vector<Acted> acted;
     base::BootTime wake_at = base::BootTime::max();  // step again then, at the latest
 
     void clear() {
@@ -81,6 +88,7 @@ struct Commands {
         forgets.clear();
         changes.clear();
         rejections.clear();
+        acted.clear();
         wake_at = base::BootTime::max();
     }
 };

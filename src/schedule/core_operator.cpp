@@ -32,7 +32,7 @@ void SchedulerCore::on_operator(const OperatorAction& action) {
     const bool all = action.verb == OperatorVerb::kResetAllBreakers ||
                      action.verb == OperatorVerb::kRetryAllDeadLetters;
     if (all) {
-        status = operate_on_all(action.verb);
+        status = operate_on_all(action);
     } else {
         const std::uint32_t task = lookup(action.key);
         status = task == base::FlatIndex::kNone
@@ -139,21 +139,42 @@ void SchedulerCore::release_failure(std::uint32_t task, base::BootTime due) {
     schedule_at(task, due);
 }
 
-Status SchedulerCore::operate_on_all(OperatorVerb verb) {
+std::vector<std::uint32_t> SchedulerCore::chosen_by(const OperatorAction& action) const {
     std::vector<std::uint32_t> chosen;
-    Picohertz steady = 0;
-    for (const ClassLoad& load : class_load_) steady += load.base;
-    for (std::uint32_t task = 0; task < tasks_.capacity(); ++task) {
+    const OperatorFilter* filter = action.filter.get();
+    const auto consider = [&](std::uint32_t task) {
         const TaskSlot& slot = tasks_[task];
-        if (slot.place != Place::kScheduled || slot.failure == kNoIndex) continue;
+        if (slot.place != Place::kScheduled || slot.failure == kNoIndex) return;
+        if (filter != nullptr && !filter->class_name.empty() &&
+            settings_.classes[slot.class_index].name != filter->class_name) {
+            return;
+        }
         const FailureState& state = failures_[slot.failure];
-        const bool wanted = verb == OperatorVerb::kRetryAllDeadLetters
+        const bool wanted = action.verb == OperatorVerb::kRetryAllDeadLetters
                                 ? state.dead_letter != DeadLetterReason::kNone
                                 : state.breaker != BreakerState::kClosed;
         if (wanted) chosen.push_back(task);
+    };
+    if (filter == nullptr || filter->keys.empty()) {
+        for (std::uint32_t task = 0; task < tasks_.capacity(); ++task) consider(task);
+        return chosen;
     }
+    for (const std::string& key : filter->keys) {
+        const std::uint32_t task = lookup(key);
+        if (task != base::FlatIndex::kNone) consider(task);
+    }
+    std::ranges::sort(chosen);
+    const auto same = std::ranges::unique(chosen);
+    chosen.erase(same.begin(), same.end());
+    return chosen;
+}
+
+Status SchedulerCore::operate_on_all(const OperatorAction& action) {
+    std::vector<std::uint32_t> chosen = chosen_by(action);
+    Picohertz steady = 0;
+    for (const ClassLoad& load : class_load_) steady += load.base;
     if (chosen.empty()) {
-        return nothing_to_do("*", verb == OperatorVerb::kRetryAllDeadLetters
+        return nothing_to_do("*", action.verb == OperatorVerb::kRetryAllDeadLetters
                                       ? "there are no dead letters"
                                       : "no breaker is open");
     }
@@ -166,6 +187,10 @@ Status SchedulerCore::operate_on_all(OperatorVerb verb) {
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         release_failure(chosen[i], now() + base::from_seconds(static_cast<double>(i) / rate));
     }
+    Acted acted{action.correlation, {}};
+    acted.tasks.reserve(chosen.size());
+    for (const std::uint32_t task : chosen) acted.tasks.push_back(tasks_.handle(task));
+    out_->acted.push_back(std::move(acted));
     return {};
 }
 

@@ -97,10 +97,19 @@ enum class OperatorVerb : std::uint8_t {
     kRetryAllDeadLetters,
 };
 
+// Which tasks the two verbs that mean all are about. A key that nobody knows, or whose task has
+// nothing to be done, is passed over.
+struct OperatorFilter {
+    std::vector<std::string> keys;  // empty: any
+    std::string class_name;         // empty: any
+    bool operator==(const OperatorFilter&) const = default;
+};
+
 struct OperatorAction {
     OperatorVerb verb = OperatorVerb::kTriggerNow;
     std::string key;  // empty for the two that mean all
     std::uint64_t correlation = 0;
+    std::shared_ptr<const OperatorFilter> filter = nullptr;  // null: all
 };
 
 struct SettingsChanged {

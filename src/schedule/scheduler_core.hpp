@@ -236,7 +236,8 @@ class SchedulerCore {
     // core_operator.cpp: what people ask for.
     void on_operator(const OperatorAction& action);
     base::Status operate(const OperatorAction& action, std::uint32_t task);
-    base::Status operate_on_all(OperatorVerb verb);
+    base::Status operate_on_all(const OperatorAction& action);
+    std::vector<std::uint32_t> chosen_by(const OperatorAction& action) const;
     base::Status trigger_now(std::uint32_t task);
     base::Status switch_task(std::uint32_t task, bool on);
     base::Status handle_failure(std::uint32_t task, OperatorVerb verb);

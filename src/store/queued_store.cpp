@@ -9,8 +9,13 @@
 
 namespace pollux::store {
 
-QueuedStore::QueuedStore(std::unique_ptr<Backend> backend, AnswerSink sink, QueueLimits limits)
-    : backend_(std::move(backend)), sink_(std::move(sink)), limits_(limits) {
+QueuedStore::QueuedStore(std::unique_ptr<Backend> backend, AnswerSink sink,
+                         std::function<void(const AuditHead&)> audit_committed, QueueLimits limits)
+    : backend_(std::move(backend)),
+      sink_(std::move(sink)),
+      audit_committed_(std::move(audit_committed)),
+      audit_told_(backend_->audit_head()),
+      limits_(limits) {
     writer_ = std::thread([this] { run(); });
 }
 
@@ -40,6 +45,11 @@ base::Status QueuedStore::submit(MemoryBatch batch, MemoryDone done) {
 
 base::Status QueuedStore::submit(ObservationBatch batch, ObservationDone done) {
     return enqueue(ObservationWork{std::move(batch), std::move(done)}, others_waiting_,
+                   limits_.other_batches);
+}
+
+base::Status QueuedStore::submit(AuditBatch batch, AuditDone done) {
+    return enqueue(AuditWork{std::move(batch), std::move(done)}, others_waiting_,
                    limits_.other_batches);
 }
 
@@ -102,6 +112,7 @@ void QueuedStore::perform(TaskWork& work) {
     const auto result = timed([&] { return backend_->commit(batch); });
     if (result) {
         count_commit(batch.rows.size() + batch.removed.size(), batch.changes.size());
+        tell_audit();
     } else {
         count_failure(result.error());
     }
@@ -115,6 +126,7 @@ void QueuedStore::perform(ObjectWork& work) {
     if (result) {
         count_commit(work.batch.writes.size() + work.batch.removals.size(), 0,
                      &StoreStats::object_commits);
+        tell_audit();
     } else {
         count_failure(result.error());
     }
@@ -141,6 +153,28 @@ void QueuedStore::perform(ObservationWork& work) {
         count_failure(result.error());
     }
     if (work.done) work.done(std::move(result));
+}
+
+void QueuedStore::perform(AuditWork& work) {
+    auto result = timed([&] { return backend_->commit(work.batch); });
+    if (result) {
+        count_commit(result->removed, 0, &StoreStats::audit_commits);
+        tell_audit();
+    } else {
+        count_failure(result.error());
+    }
+    if (work.done) work.done(std::move(result));
+}
+
+void QueuedStore::tell_audit() {
+    const AuditHead head = backend_->audit_head();
+    if (head == audit_told_) return;
+    {
+        const std::scoped_lock lock(mutex_);
+        stats_.audit_entries += head.number - audit_told_.number;
+    }
+    audit_told_ = head;
+    if (audit_committed_) audit_committed_(head);
 }
 
 void QueuedStore::count_commit(std::uint64_t rows, std::uint64_t changes,
@@ -192,6 +226,11 @@ base::Result<std::vector<StoredChange>> QueuedStore::changes(const ChangeQuery& 
 base::Result<std::vector<Observation>> QueuedStore::observations(const ObservationQuery& query) {
     count_read();
     return backend_->observations(query);
+}
+
+base::Result<std::vector<AuditRecord>> QueuedStore::audit(const AuditQuery& query) {
+    count_read();
+    return backend_->audit(query);
 }
 
 base::Result<std::vector<SettingsVersion>> QueuedStore::settings_versions(std::uint64_t before,

@@ -26,7 +26,10 @@ struct QueueLimits {
 
 class QueuedStore final : public Store {
   public:
-    QueuedStore(std::unique_ptr<Backend> backend, AnswerSink sink, QueueLimits limits = {});
+    // `audit_committed`: see AuditOptions.
+    QueuedStore(std::unique_ptr<Backend> backend, AnswerSink sink,
+                std::function<void(const AuditHead&)> audit_committed = {},
+                QueueLimits limits = {});
     ~QueuedStore() override;
 
     base::Result<LoadedState> load(const LoadVisitor& visitor) override;
@@ -34,10 +37,13 @@ class QueuedStore final : public Store {
     base::Status submit(ObjectBatch batch, ObjectDone done) override;
     base::Status submit(MemoryBatch batch, MemoryDone done) override;
     base::Status submit(ObservationBatch batch, ObservationDone done) override;
+    base::Status submit(AuditBatch batch, AuditDone done) override;
     void flush() override;
     base::Status close() override;
     base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) override;
     base::Result<std::vector<Observation>> observations(const ObservationQuery& query) override;
+    base::Result<std::vector<AuditRecord>> audit(const AuditQuery& query) override;
+    AuditHead audit_head() override { return backend_->audit_head(); }
     base::Result<std::vector<SettingsVersion>> settings_versions(std::uint64_t before,
                                                                  std::size_t limit) override;
     StoreStats stats() const override;
@@ -59,7 +65,11 @@ class QueuedStore final : public Store {
         ObservationBatch batch;
         ObservationDone done;
     };
-    using Work = std::variant<TaskWork, ObjectWork, MemoryWork, ObservationWork>;
+    struct AuditWork {
+        AuditBatch batch;
+        AuditDone done;
+    };
+    using Work = std::variant<TaskWork, ObjectWork, MemoryWork, ObservationWork, AuditWork>;
 
     base::Status enqueue(Work work, std::size_t& waiting, std::size_t limit);
     void run();
@@ -67,15 +77,20 @@ class QueuedStore final : public Store {
     void perform(ObjectWork& work);
     void perform(MemoryWork& work);
     void perform(ObservationWork& work);
+    void perform(AuditWork& work);
     // Runs `commit` and counts how long it took.
     template <class Commit>
     auto timed(Commit commit);
     void count_failure(const base::Error& error);
     void count_commit(std::uint64_t rows, std::uint64_t changes,
                       std::uint64_t StoreStats::* kind = nullptr);
+    // After a commit that may have added to the trail.
+    void tell_audit();
 
     std::unique_ptr<Backend> backend_;
     AnswerSink sink_;
+    std::function<void(const AuditHead&)> audit_committed_;
+    AuditHead audit_told_;  // of the writer thread
     QueueLimits limits_;
 
     mutable std::mutex mutex_;  // guards what follows

@@ -1,5 +1,5 @@
 // The port to durable state: configured objects, one row per task, transitions, learned memory,
-// messages of devices.
+// messages of devices, the audit trail.
 //
 // Who uses it: the runtime opens it at the start, loads everything, and from then on only submits
 // batches; nothing is read while polling. People's questions (timeline, versions of the settings)
@@ -11,10 +11,14 @@
 //     batch is answered exactly once.
 //  3. A failed batch leaves the store usable: the next one may succeed without any reopening.
 //  4. A task batch may be submitted again after a failure; applying it twice is like applying once.
+//  5. Entries of the audit trail are written with the batch that carries them, all or none; they
+//  get
+//     consecutive numbers in the order of the commits, and each is chained to the one before.
 //
 // Codes of errors: store.conflict (permanent: somebody else was first, or the name is taken),
 // store.disk_full, store.io, store.busy, store.queue_full (transient), store.corrupt, store.newer,
-// store.foreign (permanent), store.access, store.locked (config), store.closed, store.internal.
+// store.foreign (permanent), store.audit_key, store.access, store.locked (config), store.closed,
+// store.internal.
 #pragma once
 
 #include <functional>
@@ -35,6 +39,7 @@ using ObjectDone = std::move_only_function<void(base::Result<ObjectCommit>)>;
 using MemoryDone = std::move_only_function<void(base::Status)>;
 // The id of the first row; those of the others follow it. 0 for a batch without rows.
 using ObservationDone = std::move_only_function<void(base::Result<std::uint64_t>)>;
+using AuditDone = std::move_only_function<void(base::Result<AuditCommit>)>;
 
 class Store {
   public:
@@ -61,6 +66,9 @@ class Store {
     // As above; `done` may be empty.
     virtual base::Status submit(ObservationBatch batch, ObservationDone done) = 0;
 
+    // As above; entries without an act, and retention of the trail. `done` may be empty.
+    virtual base::Status submit(AuditBatch batch, AuditDone done) = 0;
+
     // Returns when everything submitted before was answered, committed or not. From any thread but
     // the store's.
     virtual void flush() = 0;
@@ -76,6 +84,13 @@ class Store {
 
     // At most kMostObservationsPerQuery rows, committed ones only. Threads as changes().
     virtual base::Result<std::vector<Observation>> observations(const ObservationQuery& query) = 0;
+
+    // Records of the audit trail, newest first, at most kMostAuditPerQuery, committed ones only.
+    // Threads as changes().
+    virtual base::Result<std::vector<AuditRecord>> audit(const AuditQuery& query) = 0;
+
+    // The newest record of the trail. Threads as changes().
+    virtual AuditHead audit_head() = 0;
 
     // Versions of the settings below `before`, newest first, at most `limit` (bounded by 1000).
     // Threads as changes().

@@ -304,6 +304,21 @@ TEST_P(StoreConformance, ObjectsKeepEveryField) {
     EXPECT_THAT(loaded().objects, ElementsAre(object));
 }
 
+TEST_P(StoreConformance, EveryKindOfObjectComesBackAsItself) {
+    std::vector<model::ObjectKind> kinds;
+    for (int i = 0; i <= static_cast<int>(model::ObjectKind::kSession); ++i) {
+        const auto kind = static_cast<model::ObjectKind>(i);
+        model::ConfigObject object = config_object("id", "name");
+        object.kind = kind;
+        ASSERT_TRUE(apply(*store_, {{}, {{object, 0}}, ""})) << to_string(kind);
+        kinds.push_back(kind);
+    }
+    reopen();
+    std::vector<model::ObjectKind> found;
+    for (const auto& object : loaded().objects) found.push_back(object.kind);
+    EXPECT_EQ(found, kinds);
+}
+
 TEST_P(StoreConformance, AWriteNeedsTheVersionThatIsStored) {
     ASSERT_TRUE(apply(*store_, {{}, {{config_object("1", "one", "a"), 0}}, ""}));
     ASSERT_TRUE(apply(*store_, {{}, {{config_object("1", "one", "b"), 1}}, ""}));

@@ -11,9 +11,11 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "engine/engine.hpp"
+#include "model/audit.hpp"
 #include "model/object.hpp"
 #include "model/task_record.hpp"
 #include "schedule/command.hpp"
+#include "store/audit/audit_types.hpp"
 
 namespace pollux::store {
 
@@ -37,6 +39,7 @@ struct ObjectBatch {
     std::vector<ObjectRemoval> removals;
     std::vector<ObjectWrite> writes;
     std::string note;  // kept with a version of the settings: where it came from
+    std::vector<model::AuditEntry> audit = {};  // of these edits; in the same transaction
 };
 
 struct ObjectCommit {
@@ -107,6 +110,8 @@ struct StoreStats {
     std::uint64_t object_commits = 0;       // of these, batches of configured objects
     std::uint64_t memory_commits = 0;       // and of learned memory
     std::uint64_t observation_commits = 0;  // and of messages of devices
+    std::uint64_t audit_commits = 0;        // and of entries of the trail without an act
+    std::uint64_t audit_entries = 0;        // of the trail, with any batch
     std::uint64_t rows = 0;                 // written or removed, of all kinds
     std::uint64_t changes = 0;              // transitions written
     std::uint64_t reads = 0;                // queries of changes() and the like

@@ -15,13 +15,22 @@ constexpr std::size_t kMostChanges = 100'000;  // older ones go
 
 class MemoryBackend final : public Backend {
   public:
-    explicit MemoryBackend(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(disk)) {
+    MemoryBackend(std::shared_ptr<MemoryDisk> disk, std::shared_ptr<const AuditKey> key)
+        : disk_(std::move(disk)) {
         const std::scoped_lock lock(disk_->mutex);
         auto& content = disk_->content;
         state_.epoch = ++content.epoch;
         state_.clean_stop = std::exchange(content.clean_stop, false);
         const auto newest = content.changes.empty() ? 0 : content.changes.rbegin()->first;
         state_.first_change = first_change_number(state_.epoch, newest);
+        if (!key && !disk_->audit_key) disk_->audit_key = AuditKey::random();
+        if (key) disk_->audit_key = std::move(key);
+        AuditHead head;
+        if (!content.audit.empty()) {
+            const ChainedRecord& last = content.audit.rbegin()->second;
+            head = {last.number, last.mac};
+        }
+        chain_ = AuditChain(disk_->audit_key, head);
     }
 
     base::Status commit(const engine::WriteBatch& batch) override {
@@ -40,6 +49,10 @@ class MemoryBackend final : public Backend {
         while (content.changes.size() > kMostChanges) {
             content.changes.erase(content.changes.begin());
         }
+        // Once more after its commit: entries must not be added again.
+        if (batch.sequence != 0 && batch.sequence == audited_batch_) return {};
+        if (!batch.audit.empty()) audited_batch_ = batch.sequence;
+        write_audit(batch.audit);
         return {};
     }
 
@@ -73,6 +86,7 @@ class MemoryBackend final : public Backend {
         }
         disk_->content.objects = std::move(objects);
         keep_settings(batch);
+        write_audit(batch.audit);
         return result;
     }
 
@@ -94,6 +108,15 @@ class MemoryBackend final : public Backend {
         for (const auto& row : batch.memory) content.memory[row.key] = row.bytes;
         trim_observations(batch.keep);
         return first;
+    }
+
+    base::Result<AuditCommit> commit(const AuditBatch& batch) override {
+        const std::scoped_lock lock(disk_->mutex);
+        AuditCommit result;
+        result.first = batch.entries.empty() ? 0 : chain_.head().number + 1;
+        write_audit(batch.entries);
+        if (batch.retention) result.removed = trim_audit(*batch.retention);
+        return result;
     }
 
     base::Status close() override {
@@ -173,6 +196,22 @@ class MemoryBackend final : public Backend {
         return found;
     }
 
+    base::Result<std::vector<AuditRecord>> audit(const AuditQuery& query) override {
+        const std::scoped_lock lock(disk_->mutex);
+        const std::size_t limit = std::min(query.limit, kMostAuditPerQuery);
+        std::vector<AuditRecord> found;
+        const auto& all = disk_->content.audit;
+        for (auto it = all.rbegin(); it != all.rend() && found.size() < limit; ++it) {
+            if (matches(query, it->second)) found.push_back({it->first, it->second.entry, false});
+        }
+        return found;
+    }
+
+    AuditHead audit_head() override {
+        const std::scoped_lock lock(disk_->mutex);
+        return chain_.head();
+    }
+
     std::uint64_t bytes_on_disk() const override { return 0; }
 
   private:
@@ -205,6 +244,45 @@ class MemoryBackend final : public Backend {
         while (all.size() > keep.most) all.erase(all.begin());
     }
 
+    static bool matches(const AuditQuery& query, const ChainedRecord& record) {
+        const auto& entry = record.entry;
+        const auto wanted = [](const auto& filter, const auto& value) {
+            return !filter || *filter == value;
+        };
+        const bool action =
+            !query.action || entry.action == *query.action ||
+            (query.action->ends_with('.') && entry.action.starts_with(*query.action));
+        return record.number < query.before && action && wanted(query.principal, entry.principal) &&
+               wanted(query.object, entry.object) && wanted(query.result, entry.result) &&
+               (!query.from || entry.at >= *query.from) && (!query.to || entry.at < *query.to);
+    }
+
+    void write_audit(const std::vector<model::AuditEntry>& entries) {
+        for (const auto& entry : entries) {
+            ChainedRecord record = chain_.append(entry);
+            const std::uint64_t number = record.number;
+            disk_->content.audit.emplace(number, std::move(record));
+        }
+    }
+
+    std::uint64_t trim_audit(const AuditRetention& retention) {
+        auto& all = disk_->content.audit;
+        AuditAnchor& anchor = disk_->content.anchor;
+        const std::uint64_t oldest = all.empty() ? 0 : all.begin()->first;
+        AuditMac before{};
+        std::uint64_t removed = 0;
+        while (!all.empty() && all.begin()->second.entry.at < retention.before &&
+               removed < kMostAuditRemovals) {
+            before = all.begin()->second.mac;
+            all.erase(all.begin());
+            ++removed;
+        }
+        if (removed == 0) return 0;
+        anchor = chain_.anchor(oldest + removed, before, retention.now, anchor.removed + removed);
+        write_audit({AuditChain::retention_entry(anchor, oldest, retention.before)});
+        return removed;
+    }
+
     void keep_settings(const ObjectBatch& batch) {
         for (const auto& write : batch.writes) {
             if (write.object.kind != model::ObjectKind::kSettings) continue;
@@ -217,13 +295,17 @@ class MemoryBackend final : public Backend {
 
     std::shared_ptr<MemoryDisk> disk_;
     LoadedState state_;
+    AuditChain chain_;
+    std::uint64_t audited_batch_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Store> open_memory_store(std::shared_ptr<MemoryDisk> disk, AnswerSink sink) {
-    return std::make_unique<QueuedStore>(std::make_unique<MemoryBackend>(std::move(disk)),
-                                         std::move(sink));
+std::unique_ptr<Store> open_memory_store(std::shared_ptr<MemoryDisk> disk, AnswerSink sink,
+                                         AuditOptions audit) {
+    return std::make_unique<QueuedStore>(
+        std::make_unique<MemoryBackend>(std::move(disk), std::move(audit.key)), std::move(sink),
+        std::move(audit.committed));
 }
 
 }  // namespace pollux::store

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "store/audit/audit_chain.hpp"
 #include "store/store.hpp"
 
 namespace pollux::store {
@@ -25,12 +26,16 @@ struct MemoryDisk {
         std::map<std::string, std::string> memory;
         std::map<std::uint64_t, Observation> observations;
         std::uint64_t next_observation = 1;
+        std::map<std::uint64_t, ChainedRecord> audit;
+        AuditAnchor anchor;  // first 1: nothing was removed yet
     };
     mutable std::mutex mutex;  // guards content
     Content content;
+    std::shared_ptr<const AuditKey> audit_key;  // made by the first store that is given none
 };
 
 // Never fails. `disk` may be shared with one store at a time.
-std::unique_ptr<Store> open_memory_store(std::shared_ptr<MemoryDisk> disk, AnswerSink sink);
+std::unique_ptr<Store> open_memory_store(std::shared_ptr<MemoryDisk> disk, AnswerSink sink,
+                                         AuditOptions audit = {});
 
 }  // namespace pollux::store

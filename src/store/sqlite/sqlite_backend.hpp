@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "store/audit/audit_chain.hpp"
 #include "store/backend.hpp"
 #include "store/data_directory.hpp"
 #include "store/sqlite/database.hpp"
@@ -25,12 +26,15 @@ class SqliteBackend final : public Backend {
     base::Result<ObjectCommit> commit(const ObjectBatch& batch) override;
     base::Status commit(const MemoryBatch& batch) override;
     base::Result<std::uint64_t> commit(const ObservationBatch& batch) override;
+    base::Result<AuditCommit> commit(const AuditBatch& batch) override;
     base::Status close() override;
     base::Result<LoadedState> load(const LoadVisitor& visitor) override;
     base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) override;
     base::Result<std::vector<Observation>> observations(const ObservationQuery& query) override;
     base::Result<std::vector<SettingsVersion>> settings_versions(std::uint64_t before,
                                                                  std::size_t limit) override;
+    base::Result<std::vector<AuditRecord>> audit(const AuditQuery& query) override;
+    AuditHead audit_head() override;
     std::uint64_t bytes_on_disk() const override { return store::bytes_on_disk(path_); }
 
   private:
@@ -44,6 +48,7 @@ class SqliteBackend final : public Backend {
     base::Status check_after_crash();
     base::Status begin_epoch();
     base::Status count_observations();
+    base::Status find_audit_head();
 
     base::Status remove_tasks(const std::vector<std::string>& keys);
     base::Status write_tasks(const std::vector<model::TaskRecord>& rows);
@@ -56,6 +61,11 @@ class SqliteBackend final : public Backend {
     base::Status write_memory(const std::vector<MemoryRow>& rows);
     base::Status write_observations(const ObservationBatch& batch);
     base::Status trim_observations(const ObservationBatch& batch);
+
+    // Within a transaction; `chain` is a copy that is taken over after the commit.
+    base::Status write_audit(AuditChain& chain, const std::vector<model::AuditEntry>& entries);
+    base::Result<std::uint64_t> trim_audit(AuditChain& chain, const AuditRetention& retention);
+    void take_audit(AuditChain chain);
 
     // Parts of load().
     base::Status load_objects(const LoadVisitor& visitor);
@@ -77,6 +87,10 @@ class SqliteBackend final : public Backend {
         bool doubtful = false;  // a commit failed half-way: count again
     };
     ObservationCounts observed_;
+    AuditChain chain_;                 // of the writing thread
+    std::uint64_t audited_batch_ = 0;  // its entries are in the trail already
+    std::mutex head_mutex_;            // guards head_
+    AuditHead head_;
 };
 
 }  // namespace pollux::store

@@ -32,13 +32,26 @@ int number_of(auto enumerator) { return static_cast<int>(enumerator); }
 
 base::Status SqliteBackend::commit(const engine::WriteBatch& batch) {
     const std::uint64_t stored_before = changes_stored_;
+    // The same batch once more after its commit, because the answer was lost: rows and changes are
+    // replaced by themselves, entries must not be added again.
+    const bool again = batch.sequence != 0 && batch.sequence == audited_batch_;
+    const bool audited = !batch.audit.empty() && !again;
+    AuditChain chain = chain_;
     auto status = in_transaction(*writer_, [&]() -> base::Status {
         if (auto done = remove_tasks(batch.removed); !done) return done;
         if (auto done = write_tasks(batch.rows); !done) return done;
         if (auto done = write_changes(batch.changes); !done) return done;
+        if (audited) {
+            if (auto done = write_audit(chain, batch.audit); !done) return done;
+        }
         return trim_changes();
     });
-    if (!status) changes_stored_ = stored_before;
+    if (!status) {
+        changes_stored_ = stored_before;
+    } else if (audited) {
+        audited_batch_ = batch.sequence;
+        take_audit(std::move(chain));
+    }
     return status;
 }
 
@@ -110,7 +123,8 @@ base::Status SqliteBackend::trim_changes() {
 base::Result<ObjectCommit> SqliteBackend::commit(const ObjectBatch& batch) {
     if (auto status = check(batch); !status) return std::unexpected(std::move(status.error()));
     ObjectCommit result;
-    if (batch.removals.empty() && batch.writes.empty()) return result;
+    if (batch.removals.empty() && batch.writes.empty() && batch.audit.empty()) return result;
+    AuditChain chain = chain_;
     // Everything that changes is taken out first and then written anew: so two objects may swap
     // their names although names are unique at every moment.
     auto status = in_transaction(*writer_, [&]() -> base::Status {
@@ -126,9 +140,10 @@ base::Result<ObjectCommit> SqliteBackend::commit(const ObjectBatch& batch) {
             if (auto done = write_object(write, batch.note); !done) return done;
             result.versions.push_back(write.expected_version + 1);
         }
-        return {};
+        return write_audit(chain, batch.audit);
     });
     if (!status) return std::unexpected(std::move(status.error()));
+    take_audit(std::move(chain));
     return result;
 }
 

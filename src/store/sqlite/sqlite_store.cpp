@@ -39,6 +39,9 @@ base::Result<std::unique_ptr<SqliteBackend>> SqliteBackend::open(
     if (auto status = backend->count_observations(); !status) {
         return std::unexpected(std::move(status.error()));
     }
+    if (auto status = backend->find_audit_head(); !status) {
+        return std::unexpected(std::move(status.error()));
+    }
     return backend;
 }
 
@@ -113,9 +116,11 @@ base::Status SqliteBackend::close() {
 
 base::Result<std::unique_ptr<Store>> open_sqlite_store(
     std::shared_ptr<const DataDirectory> directory, AnswerSink sink, SqliteOptions options) {
+    auto committed = options.audit.committed;
     auto backend = SqliteBackend::open(std::move(directory), std::move(options));
     if (!backend) return std::unexpected(std::move(backend.error()));
-    return std::make_unique<QueuedStore>(std::move(*backend), std::move(sink));
+    return std::make_unique<QueuedStore>(std::move(*backend), std::move(sink),
+                                         std::move(committed));
 }
 
 }  // namespace pollux::store

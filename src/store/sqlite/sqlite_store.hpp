@@ -15,6 +15,7 @@ struct SqliteOptions {
     std::string vfs;  // empty: the operating system's; tests put faults in between
     std::uint64_t most_changes = 500'000;          // transitions kept; the oldest go first
     std::uint64_t check_below_bytes = 64U << 20U;  // after an unclean stop, check files up to this
+    AuditOptions audit = {};
 };
 
 // Makes or upgrades the file, raises the epoch durably, and starts the store's thread. Blocks.

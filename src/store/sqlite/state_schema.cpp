@@ -9,7 +9,7 @@ namespace {
 // Times are microseconds since 1970 in UTC; 0 is never. Kinds and states are the numbers of the
 // enumerations in model/ and schedule/, which are never reused. A body is text where it is JSON, so
 // that people can query it, and a blob where it is sealed.
-constexpr std::array<Migration, 4> kMigrations = {{
+constexpr std::array<Migration, 5> kMigrations = {{
     {"objects, state of tasks, transitions",
      R"(
 CREATE TABLE meta (
@@ -109,6 +109,38 @@ CREATE INDEX observation_by_key ON observation (key, id);
      R"(
 DROP TABLE observation;
 DELETE FROM meta WHERE name = 'next_observation';
+)"},
+    // `record` is what counts; the columns in front of it are copies to search by.
+    {"the audit trail",
+     R"(
+CREATE TABLE audit (
+    number    INTEGER PRIMARY KEY,
+    at        INTEGER NOT NULL,
+    principal TEXT NOT NULL,
+    action    TEXT NOT NULL,
+    object    TEXT NOT NULL,
+    result    INTEGER NOT NULL,
+    key_id    TEXT NOT NULL,
+    record    BLOB NOT NULL,
+    mac       BLOB NOT NULL
+) STRICT;
+
+CREATE INDEX audit_by_principal ON audit (principal, number);
+CREATE INDEX audit_by_action ON audit (action, number);
+CREATE INDEX audit_by_object ON audit (object, number);
+
+CREATE TABLE audit_anchor (
+    only_one  INTEGER PRIMARY KEY CHECK (only_one = 1),
+    first     INTEGER NOT NULL,
+    mac       BLOB NOT NULL,
+    at        INTEGER NOT NULL,
+    removed   INTEGER NOT NULL,
+    signature BLOB NOT NULL
+) STRICT;
+)",
+     R"(
+DROP TABLE audit_anchor;
+DROP TABLE audit;
 )"},
 }};
 

@@ -1,4 +1,4 @@
-// The tables of state.db. Room for what comes (audit, outbox) is the next number.
+// The tables of state.db. Room for what comes (outbox) is the next number.
 #pragma once
 
 #include "store/sqlite/migrations.hpp"

@@ -1,0 +1,227 @@
+// The table of the routes of accounts.
+#include <algorithm>
+#include <iterator>
+
+#include "api/account_handlers.hpp"
+
+namespace pollux::api {
+namespace {
+
+using access::Area;
+using access::Permission;
+using access::RateClass;
+
+constexpr std::string_view kTag = "access";
+
+constexpr std::string_view kUserExample =
+    R"({"name":"alice","display":"Alice","grants":[{"role":"operator","selector":"site=berlin"}],)"
+    R"("disabled":false,"has_password":true,"created":"2026-11-16T17:00:00.000Z",)"
+    R"("password_changed":"2026-11-16T17:00:00.000Z","version":1})";
+
+constexpr std::string_view kUserSchema =
+    R"({"type":"object","required":["name","grants","disabled","has_password","version"],)"
+    R"("properties":{"name":{"type":"string"},"display":{"type":"string"},)"
+    R"("grants":{"type":"array"},"disabled":{"type":"boolean"},)"
+    R"("has_password":{"type":"boolean"},"created":{"type":"string","format":"date-time"},)"
+    R"("password_changed":{"type":"string","format":"date-time"},"version":{"type":"integer"}}})";
+
+constexpr std::string_view kListSchema =
+    R"({"type":"object","required":["items"],"properties":{"items":{"type":"array"},)"
+    R"("next_cursor":{"type":"string"}}})";
+
+constexpr std::string_view kNewUserSchema =
+    R"({"type":"object","required":["name"],"additionalProperties":false,"properties":{)"
+    R"("name":{"type":"string","pattern":"^[a-zA-Z0-9._@-]{1,64}$"},)"
+    R"("display":{"type":"string"},"password":{"type":"string","minLength":10,"maxLength":1024},)"
+    R"("grants":{"type":"array"}}})";
+
+constexpr std::string_view kUserEditSchema =
+    R"({"type":"object","additionalProperties":false,"properties":{"display":{"type":"string"},)"
+    R"("password":{"type":"string","minLength":10,"maxLength":1024},)"
+    R"("disabled":{"type":"boolean"},"grants":{"type":"array"}}})";
+
+constexpr std::string_view kNewTokenSchema =
+    R"({"type":"object","required":["name"],"additionalProperties":false,"properties":{)"
+    R"("name":{"type":"string","pattern":"^[a-zA-Z0-9._-]{1,64}$"},"owner":{"type":"string"},)"
+    R"("scopes":{"type":"array","items":{"type":"string"}},"grants":{"type":"array"},)"
+    R"("expires":{"type":"string","format":"date-time"}}})";
+
+// A row of the table; what is particular is set on it.
+Route row(std::string_view method, std::string_view path, Permission permission, Area area,
+          RateClass rate, std::string_view operation, std::string_view summary) {
+    Route route{.method = method, .path = path};
+    route.permission = permission;
+    route.area = area;
+    route.rate = rate;
+    route.operation = operation;
+    route.tag = kTag;
+    route.summary = summary;
+    return route;
+}
+
+template <class Handlers>
+Handler bind(Handlers* handlers, void (Handlers::*handle)(Call)) {
+    return [handlers, handle](Call call) { (handlers->*handle)(std::move(call)); };
+}
+
+std::vector<Route> login_routes(AccountHandlers* handlers) {
+    std::vector<Route> routes;
+    Route route = row("POST", "/api/bootstrap", Permission::kSelf, Area::kAccess, RateClass::kAuth,
+                      "bootstrap", "Make the first admin with the token the server printed");
+    route.open = true;
+    route.status = 201;
+    route.request_schema =
+        R"({"type":"object","required":["token","name","password"],"additionalProperties":false,)"
+        R"("properties":{"token":{"type":"string"},"name":{"type":"string"},)"
+        R"("display":{"type":"string"},"password":{"type":"string","minLength":10}}})";
+    route.response_schema = kUserSchema;
+    route.handler = bind(handlers, &AccountHandlers::bootstrap);
+    routes.push_back(route);
+
+    route = row("POST", "/api/login", Permission::kSelf, Area::kAccess, RateClass::kAuth, "login",
+                "Open a session: a cookie, and the token that changes need beside it");
+    route.open = true;
+    route.request_schema =
+        R"({"type":"object","required":["name","password"],"additionalProperties":false,)"
+        R"("properties":{"name":{"type":"string"},"password":{"type":"string"},)"
+        R"("remember":{"type":"boolean"}}})";
+    route.request_example = R"({"name":"alice","password":"correct horse battery"})";
+    route.response_schema =
+        R"({"type":"object","required":["user","csrf_token"],"properties":{"user":{},)"
+        R"("csrf_token":{"type":"string"},"ends":{"type":"string","format":"date-time"}}})";
+    route.handler = bind(handlers, &AccountHandlers::login);
+    routes.push_back(route);
+
+    route = row("POST", "/api/logout", Permission::kSelf, Area::kSystem, RateClass::kGeneral,
+                "logout", "End this session");
+    route.status = 204;
+    route.handler = bind(handlers, &AccountHandlers::logout);
+    routes.push_back(route);
+
+    route = row("GET", "/api/me", Permission::kSelf, Area::kSystem, RateClass::kGeneral, "whoAmI",
+                "Who is asking, with grants, permissions and the session's CSRF token");
+    route.response_schema =
+        R"({"type":"object","required":["name","kind","grants","permissions"]})";
+    route.handler = bind(handlers, &AccountHandlers::me);
+    routes.push_back(route);
+
+    route = row("POST", "/api/me/password", Permission::kSelf, Area::kAccess, RateClass::kAuth,
+                "changePassword", "Change one's own password; ends the other sessions");
+    route.status = 204;
+    route.request_schema =
+        R"({"type":"object","required":["old_password","password"],"additionalProperties":false,)"
+        R"("properties":{"old_password":{"type":"string"},)"
+        R"("password":{"type":"string","minLength":10,"maxLength":1024}}})";
+    route.handler = bind(handlers, &AccountHandlers::change_password);
+    routes.push_back(route);
+    return routes;
+}
+
+std::vector<Route> user_routes(AccountHandlers* handlers) {
+    std::vector<Route> routes;
+    const auto manage = [&](std::string_view method, std::string_view path, RateClass rate,
+                            std::string_view operation, std::string_view summary) {
+        return row(method, path, Permission::kManage, Area::kAccess, rate, operation, summary);
+    };
+    Route route = manage("GET", "/api/users", RateClass::kPublic, "listUsers", "All users");
+    route.query = {limit_parameter(), cursor_parameter()};
+    route.response_schema = kListSchema;
+    route.handler = bind(handlers, &AccountHandlers::list_users);
+    routes.push_back(route);
+
+    route = manage("POST", "/api/users", RateClass::kConfigWrite, "createUser", "Add a user");
+    route.status = 201;
+    route.request_schema = kNewUserSchema;
+    route.request_example =
+        R"({"name":"alice","password":"correct horse battery","grants":[{"role":"operator",)"
+        R"("selector":"site=berlin"}]})";
+    route.response_schema = kUserSchema;
+    route.response_example = kUserExample;
+    route.handler = bind(handlers, &AccountHandlers::create_user);
+    routes.push_back(route);
+
+    route = manage("GET", "/api/users/{name}", RateClass::kPublic, "getUser", "One user");
+    route.response_schema = kUserSchema;
+    route.response_example = kUserExample;
+    route.handler = bind(handlers, &AccountHandlers::show_user);
+    routes.push_back(route);
+
+    route = manage("PUT", "/api/users/{name}", RateClass::kConfigWrite, "changeUser",
+                   "Change what is given; what is not given stays");
+    route.request_schema = kUserEditSchema;
+    route.request_example = R"({"disabled":true})";
+    route.response_schema = kUserSchema;
+    route.response_example = kUserExample;
+    route.handler = bind(handlers, &AccountHandlers::change_user);
+    routes.push_back(route);
+
+    route = manage("DELETE", "/api/users/{name}", RateClass::kConfigWrite, "removeUser",
+                   "Remove a user with all tokens and sessions");
+    route.status = 204;
+    route.handler = bind(handlers, &AccountHandlers::remove_user);
+    routes.push_back(route);
+    return routes;
+}
+
+std::vector<Route> own_routes(AccountHandlers* handlers) {
+    std::vector<Route> routes;
+    const auto self = [&](std::string_view method, std::string_view path, RateClass rate,
+                          std::string_view operation, std::string_view summary) {
+        return row(method, path, Permission::kSelf, Area::kAccess, rate, operation, summary);
+    };
+    Route route = self("GET", "/api/users/{name}/sessions", RateClass::kGeneral, "listSessions",
+                       "Sessions of a user: one's own, or as an admin");
+    route.response_schema = kListSchema;
+    route.handler = bind(handlers, &AccountHandlers::list_sessions);
+    routes.push_back(route);
+
+    route = self("DELETE", "/api/users/{name}/sessions", RateClass::kConfigWrite, "endSessions",
+                 "End one session, or all but this one");
+    route.query = {{.name = "id", .description = "Only the session with this id"}};
+    route.response_schema =
+        R"({"type":"object","required":["ended"],"properties":{"ended":{"type":"integer"}}})";
+    route.response_example = R"({"ended":2})";
+    route.handler = bind(handlers, &AccountHandlers::end_sessions);
+    routes.push_back(route);
+
+    route = self("GET", "/api/tokens", RateClass::kGeneral, "listTokens",
+                 "API tokens: one's own; for admins all");
+    route.query = {limit_parameter(),
+                   cursor_parameter(),
+                   {.name = "owner", .description = "Only tokens of this user"}};
+    route.response_schema = kListSchema;
+    route.handler = bind(handlers, &AccountHandlers::list_tokens);
+    routes.push_back(route);
+
+    route = self("POST", "/api/tokens", RateClass::kConfigWrite, "createToken",
+                 "Make an API token; its secret is shown once");
+    route.status = 201;
+    route.request_schema = kNewTokenSchema;
+    route.request_example =
+        R"({"name":"ci","scopes":["monitoring:read"],"expires":"2030-01-31T00:00:00Z"})";
+    route.response_schema =
+        R"({"type":"object","required":["secret","token"],"properties":{"token":{},)"
+        R"("secret":{"type":"string"}}})";
+    route.handler = bind(handlers, &AccountHandlers::create_token);
+    routes.push_back(route);
+
+    route = self("DELETE", "/api/tokens/{name}", RateClass::kConfigWrite, "revokeToken",
+                 "Revoke an API token");
+    route.status = 204;
+    route.handler = bind(handlers, &AccountHandlers::revoke_token);
+    routes.push_back(route);
+    return routes;
+}
+
+}  // namespace
+
+std::vector<Route> AccountHandlers::routes() {
+    std::vector<Route> all = login_routes(this);
+    std::vector<Route> users = user_routes(this);
+    std::vector<Route> own = own_routes(this);
+    std::ranges::move(users, std::back_inserter(all));
+    std::ranges::move(own, std::back_inserter(all));
+    return all;
+}
+
+}  // namespace pollux::api
