@@ -17,7 +17,8 @@ class OpenApiCheck {
     static std::vector<std::string> run(std::string_view text) {
         OpenApiCheck check;
         document::Diagnostics diagnostics;
-        const document::Parsed parsed = document::parse(text, "openapi.json", diagnostics);
+        const document::Parsed parsed = document::parse_json(
+            text, "openapi.json", diagnostics, {.max_bytes = 16U << 20U, .max_nodes = 1'000'000});
         if (!parsed.ok) return {diagnostics.text()};
         check.root_ = &parsed.root;
         check.references(parsed.root, "");
