@@ -88,7 +88,7 @@ WebSocket::WebSocket(EventLoop& loop, std::unique_ptr<ByteStream> stream, std::s
 }
 
 WebSocket::~WebSocket() {
-    if (gone_ != nullptr) *gone_ = true;
+    *gone_ = true;
     stream_->set_handler(nullptr);
 }
 
@@ -152,8 +152,8 @@ void WebSocket::flush() {
 // --- receiving ----------------------------------------------------------------------------------
 
 void WebSocket::on_stream_ready() {
-    bool gone = false;
-    gone_ = &gone;
+    const std::shared_ptr<bool> guard = gone_;
+    const bool& gone = *guard;
     if (!unread_.empty()) {
         const std::string bytes = std::exchange(unread_, {});
         take(bytes);
@@ -166,14 +166,13 @@ void WebSocket::on_stream_ready() {
         if (events_.on_drained) events_.on_drained();
         if (gone) return;
     }
-    gone_ = nullptr;
     if (state_ == State::kEnded) return end();
     update_interest();
 }
 
 void WebSocket::read_in() {
     std::array<char, kReadBytes> buffer;
-    bool* const gone = gone_;
+    const std::shared_ptr<bool> gone = gone_;
     for (int i = 0; i < kReadsPerTurn && state_ != State::kEnded; ++i) {
         const IoResult result = stream_->read(buffer);
         if (result.state == IoState::kWouldBlock) return;
@@ -191,7 +190,7 @@ void WebSocket::read_in() {
 
 void WebSocket::take(std::string_view bytes) {
     using Event = WebSocketDecoder::Event;
-    bool* const gone = gone_;
+    const std::shared_ptr<bool> gone = gone_;
     while (state_ == State::kOpen || state_ == State::kClosing) {
         switch (decoder_.next(bytes)) {
             case Event::kNeedMore: return;

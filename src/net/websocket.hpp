@@ -115,7 +115,8 @@ class WebSocket final : private StreamHandler {
     bool pinged_ = false;
     Timer timer_;         // pings, and the end of a closing that takes too long
     Timer gather_timer_;  // the next write of what is gathered
-    bool* gone_ = nullptr;
+    // Survives us: an event may have destroyed us.
+    std::shared_ptr<bool> gone_ = std::make_shared<bool>(false);
 };
 
 }  // namespace pollux::net
