@@ -1,5 +1,7 @@
 #include "api/account_handlers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -8,7 +10,9 @@
 #include "access/credential_rules.hpp"
 #include "api/account_errors.hpp"
 #include "api/account_pages.hpp"
+#include "api/etag.hpp"
 #include "api/http_credentials.hpp"
+#include "api/paging.hpp"
 #include "document/json_writer.hpp"
 #include "document/map_reader.hpp"
 #include "document/parse.hpp"
@@ -40,15 +44,19 @@ constexpr std::array<CodeStatus, 11> kStatuses = {{
     {"access.escalation", 403},
 }};
 
-constexpr std::size_t kPage = 100;
-
 // Reads the body with `take`; answers the call itself when there are mistakes.
 template <class Take>
 bool read_body(Call& call, const Take& take) {
     Diagnostics diagnostics;
     const auto parsed = document::parse_json(call.request.body, "body", diagnostics);
     if (!parsed.ok) {
-        call.problem(problem_of(diagnostics, false));
+        // Where, but not what: a password may stand there.
+        const auto& items = diagnostics.items();
+        call.problem(bad_request(
+            "api.unreadable",
+            items.empty() ? std::string("the body is not valid JSON")
+                          : fmt::format("the body is not valid JSON: see line {}, column {}",
+                                        items[0].line, items[0].column)));
         return false;
     }
     MapReader reader(parsed.root, "", diagnostics);
@@ -81,37 +89,42 @@ auto answer(Call call, Write write) {
     };
 }
 
+// A role on a part of the fleet is none on accounts, which have no labels.
+bool manages(const access::Principal& principal) {
+    return access::may_everywhere(principal, access::Permission::kManage, access::Area::kAccess);
+}
+
+auto only_admins() { return forbidden("accounts of others are for admins of everything"); }
+
 net::Response with_tag(int status, const User& user) {
     net::Response response = net::Response::json(status, user_page(user));
-    response.with("ETag", version_tag(user.head.version));
+    response.with("ETag", etag_of(user.head.version));
     return response;
 }
 
-// One page of a table that is sorted by name, from behind the cursor on.
+// One page of a table that is sorted by name.
 template <class Table, class Show, class Write>
-std::string page_of(const Table& table, const Query& query, const Show& show, const Write& write) {
-    const auto limit =
-        static_cast<std::size_t>(query.integer("limit").value_or(static_cast<std::int64_t>(kPage)));
+void answer_page(Call call, const Table& table, const Show& show, const Write& write) {
+    const auto page = Page::read(call);
+    if (!page) return call.problem(page.error());
     std::string body;
     JsonWriter json(body);
     json.object().key("items").array();
     std::size_t count = 0;
     std::string last;
     bool more = false;
-    for (auto one = table.upper_bound(query.text_or("cursor", "")); one != table.end(); ++one) {
+    for (auto one = table.upper_bound(page->after); one != table.end(); ++one) {
         if (!show(one->second)) continue;
-        if (count == limit) {
-            more = true;
-            break;
-        }
+        more = count == page->limit;
+        if (more) break;
         write(json, one->second);
         last = one->first;
         ++count;
     }
     json.end_array();
-    if (more) json.field("next_cursor", last);
+    page->write_next(json, more, last);
     json.end_object();
-    return body;
+    call.json(200, std::move(body));
 }
 
 }  // namespace
@@ -138,7 +151,8 @@ Problem account_problem(const LoginRefusal& refusal) {
 
 Actor AccountHandlers::actor(const Call& call) const {
     Actor actor{.principal = call.principal, .request_id = call.request_id};
-    if (actor.principal.address.empty()) {
+    // On an open route nobody has looked behind the proxy yet.
+    if (call.principal.anonymous()) {
         actor.principal.address = authenticator_.client(call.request).address.to_string();
     }
     return actor;
@@ -243,9 +257,10 @@ void AccountHandlers::change_password(Call call) {
 // ----------------------------------------------------------------------------------------
 
 void AccountHandlers::list_users(Call call) {
-    call.json(200, page_of(
-                       accounts_.book().users(), call.query, [](const User&) { return true; },
-                       [](JsonWriter& json, const User& user) { write_user(json, user); }));
+    if (!manages(call.principal)) return call.problem(account_problem(only_admins().error()));
+    answer_page(
+        std::move(call), accounts_.book().users(), [](const User&) { return true; },
+        [](JsonWriter& json, const User& user) { write_user(json, user); });
 }
 
 void AccountHandlers::create_user(Call call) {
@@ -268,6 +283,7 @@ void AccountHandlers::create_user(Call call) {
 }
 
 void AccountHandlers::show_user(Call call) {
+    if (!manages(call.principal)) return call.problem(account_problem(only_admins().error()));
     const auto name = access::normal_user_name(call.parameter("name"));
     const User* user = name ? accounts_.book().user(*name) : nullptr;
     if (user == nullptr)
@@ -285,8 +301,13 @@ void AccountHandlers::change_user(Call call) {
         })) {
         return;
     }
-    if (const auto tag = call.request.header("if-match"); tag && *tag != "*") {
-        edit.version = tag_version(*tag).value_or(0);
+    const auto normal = access::normal_user_name(call.parameter("name"));
+    const User* now = normal ? accounts_.book().user(*normal) : nullptr;
+    if (now != nullptr && call.request.header("If-Match")) {
+        if (auto problem = check_if_match(call, etag_of(now->head.version))) {
+            return call.problem(*problem);
+        }
+        edit.version = now->head.version;  // and still so when it is its turn
     }
     Actor who = actor(call);
     std::string name(call.parameter("name"));
@@ -307,11 +328,8 @@ void AccountHandlers::remove_user(Call call) {
 void AccountHandlers::list_sessions(Call call) {
     const auto name = access::normal_user_name(call.parameter("name"));
     const bool own = name && call.principal.kind == "user" && *name == call.principal.name;
-    const bool manages =
-        access::may_everywhere(call.principal, access::Permission::kManage, access::Area::kAccess);
-    if (!own && !manages) {
-        return call.problem(
-            account_problem(forbidden("sessions of others are for admins").error()));
+    if (!own && !manages(call.principal)) {
+        return call.problem(account_problem(only_admins().error()));
     }
     if (!name || accounts_.book().user(*name) == nullptr) {
         return call.problem(account_problem(no_user(call.parameter("name")).error()));
@@ -346,18 +364,16 @@ void AccountHandlers::end_sessions(Call call) {
 // ---------------------------------------------------------------------------------------
 
 void AccountHandlers::list_tokens(Call call) {
-    const bool manages =
-        access::may_everywhere(call.principal, access::Permission::kManage, access::Area::kAccess);
-    const std::string_view owner = call.query.text_or("owner", "");
+    const bool all = manages(call.principal);
+    const std::string self = call.principal.owner;
+    const std::string owner(call.query.text_or("owner", ""));
     const base::WallTime now = accounts_.now();
-    call.json(200,
-              page_of(
-                  accounts_.book().tokens(), call.query,
-                  [&](const Token& token) {
-                      return (manages || token.owner == call.principal.owner) &&
-                             (owner.empty() || token.owner == owner);
-                  },
-                  [&](JsonWriter& json, const Token& token) { write_token(json, token, now); }));
+    answer_page(
+        std::move(call), accounts_.book().tokens(),
+        [&](const Token& token) {
+            return (all || token.owner == self) && (owner.empty() || token.owner == owner);
+        },
+        [&](JsonWriter& json, const Token& token) { write_token(json, token, now); });
 }
 
 void AccountHandlers::create_token(Call call) {

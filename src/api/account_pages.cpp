@@ -1,9 +1,5 @@
 #include "api/account_pages.hpp"
 
-#include <fmt/format.h>
-
-#include "document/scalar.hpp"
-
 namespace pollux::api {
 namespace {
 
@@ -71,13 +67,6 @@ std::string user_page(const User& user) {
     document::JsonWriter json(body);
     write_user(json, user);
     return body;
-}
-
-std::string version_tag(std::uint64_t version) { return fmt::format("\"{}\"", version); }
-
-std::optional<std::uint64_t> tag_version(std::string_view tag) {
-    if (tag.size() < 3 || tag.front() != '"' || tag.back() != '"') return std::nullopt;
-    return document::parse_unsigned(tag.substr(1, tag.size() - 2));
 }
 
 }  // namespace pollux::api

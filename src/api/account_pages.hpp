@@ -17,8 +17,5 @@ void write_session(document::JsonWriter& json, const Session& session, base::Wal
 void write_principal(document::JsonWriter& json, const access::Principal& principal);
 
 std::string user_page(const User& user);
-std::string version_tag(std::uint64_t version);  // the ETag: "\"3\""
-// The version of an If-Match; nothing for another form.
-std::optional<std::uint64_t> tag_version(std::string_view tag);
 
 }  // namespace pollux::api

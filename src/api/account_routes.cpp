@@ -27,7 +27,7 @@ constexpr std::string_view kUserSchema =
 
 constexpr std::string_view kListSchema =
     R"({"type":"object","required":["items"],"properties":{"items":{"type":"array"},)"
-    R"("next_cursor":{"type":"string"}}})";
+    R"("next":{"type":"string"}}})";
 
 constexpr std::string_view kNewUserSchema =
     R"({"type":"object","required":["name"],"additionalProperties":false,"properties":{)"
@@ -89,6 +89,7 @@ std::vector<Route> login_routes(AccountHandlers* handlers) {
     route.response_schema =
         R"({"type":"object","required":["user","csrf_token"],"properties":{"user":{},)"
         R"("csrf_token":{"type":"string"},"ends":{"type":"string","format":"date-time"}}})";
+    route.secret_answer = true;
     route.handler = bind(handlers, &AccountHandlers::login);
     routes.push_back(route);
 
@@ -202,6 +203,7 @@ std::vector<Route> own_routes(AccountHandlers* handlers) {
     route.response_schema =
         R"({"type":"object","required":["secret","token"],"properties":{"token":{},)"
         R"("secret":{"type":"string"}}})";
+    route.secret_answer = true;
     route.handler = bind(handlers, &AccountHandlers::create_token);
     routes.push_back(route);
 

@@ -18,6 +18,7 @@
 #include "api/accounts.hpp"
 #include "net/test_process.hpp"
 #include "net/work_pool.hpp"
+#include "store/audit/audit_key.hpp"
 #include "store/data_directory.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -184,11 +185,13 @@ class AccountBench {
 
     void start() {
         if (folder_.empty()) {
-            store_ = store::open_memory_store(disk_, [](auto&&...) {});
+            store_ = store::open_memory_store(disk_, [](auto&&...) {}, audit());
         } else {
             auto directory = store::DataDirectory::open(folder_);
             ASSERT_TRUE(directory) << directory.error().message;
-            auto opened = store::open_sqlite_store(*directory, [](auto&&...) {});
+            store::SqliteOptions how;
+            how.audit = audit();
+            auto opened = store::open_sqlite_store(*directory, [](auto&&...) {}, how);
             ASSERT_TRUE(opened) << opened.error().message;
             store_ = std::move(*opened);
         }
@@ -204,8 +207,11 @@ class AccountBench {
         posted_.clear();
     }
 
+    store::AuditOptions audit() const { return {.key = key_, .committed = {}}; }
+
     std::string folder_;
     AccountOptions options_;
+    std::shared_ptr<const store::AuditKey> key_ = store::AuditKey::random();
     std::shared_ptr<store::MemoryDisk> disk_ = std::make_shared<store::MemoryDisk>();
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<net::WorkPool> pool_;

@@ -125,15 +125,17 @@ TEST_F(ServerTest, AccountsAreKeptApartFromWhatIsShownAndExported) {
         }));
         ASSERT_TRUE((*store)->close());
     }
-    const auto server = start(options());
-    for (const auto& object : server->objects()) {
-        EXPECT_FALSE(model::is_account_kind(object.kind)) << object.name;
+    {
+        const auto server = start(options());
+        for (const auto& object : server->objects()) {
+            EXPECT_FALSE(model::is_account_kind(object.kind)) << object.name;
+        }
+        EXPECT_EQ(server->take_account_objects().size(), 3U);
+        EXPECT_TRUE(server->take_account_objects().empty());
+        // Applying and removing everything leaves them where they are.
+        ASSERT_TRUE(server->apply(files_of("devices: {}")));
+        server->stop();
     }
-    EXPECT_EQ(server->take_account_objects().size(), 3U);
-    EXPECT_TRUE(server->take_account_objects().empty());
-    // Applying and removing everything leaves them where they are.
-    ASSERT_TRUE(server->apply(files_of("devices: {}")));
-    server->stop();
     EXPECT_EQ(start(options())->take_account_objects().size(), 3U);
 }
 

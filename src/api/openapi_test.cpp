@@ -1,0 +1,99 @@
+#include "api/openapi.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/api_test_support.hpp"
+#include "api/openapi_test_support.hpp"
+
+namespace pollux::api {
+namespace {
+
+using test::OpenApiCheck;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr NamedSchema kSchemas[] = {{"Thing", R"({"type":"object"})"}};
+
+std::vector<Route> sample() {
+    return {{.method = "GET",
+             .path = "/api/things",
+             .operation = "listThings",
+             .tag = "things",
+             .summary = "All <things>.",
+             .query = {limit_parameter(),
+                       {.name = "state", .type = ParameterType::kWord, .words = {"a", "b"}}},
+             .response_schema = R"({"type":"array","items":{"$ref":"#/components/schemas/Thing"}})",
+             .response_example = R"([{"key":"pve::n1"}])",
+             .handler = [](Call) {}},
+            {.method = "POST",
+             .path = "/api/things/{key}/poke/{part}",
+             .permission = access::Permission::kManage,
+             .rate = access::RateClass::kControl,
+             .operation = "pokeThing",
+             .tag = "things",
+             .summary = "Pokes it.",
+             .path_parameters = {{.name = "key", .description = "The key.", .example = "pve::n1"}},
+             .request_schema = R"({"type":"object"})",
+             .request_example = R"({"reason":"test"})",
+             .status = 202,
+             .needs_if_match = true,
+             .handler = [](Call) {}},
+            {.method = "GET",
+             .path = "/live",
+             .open = true,
+             .operation = "live",
+             .tag = "system",
+             .summary = "Alive?",
+             .handler = [](Call) {}}};
+}
+
+TEST(OpenApi, DescribesTheTable) {
+    const std::string text = openapi_document(sample(), {.title = "T", .version = "1"}, kSchemas);
+    EXPECT_THAT(OpenApiCheck::run(text), IsEmpty());
+    EXPECT_THAT(text, HasSubstr(R"("x-permission":"manage")"));
+    EXPECT_THAT(text, HasSubstr(R"("x-permission":"open")"));
+    EXPECT_THAT(text, HasSubstr(R"("x-rate-class":"control")"));
+    EXPECT_THAT(text, HasSubstr(R"("name":"If-Match","in":"header")"));
+    EXPECT_THAT(text, HasSubstr(R"("name":"Idempotency-Key")"));
+    EXPECT_THAT(text, HasSubstr(R"("minimum":1,"maximum":1000,"default":100)"));
+    EXPECT_THAT(text, HasSubstr(R"("enum":["a","b"])"));
+    EXPECT_THAT(text, HasSubstr(R"("security":[])"));
+}
+
+TEST(OpenApi, TheCheckFindsWhatIsWrong) {
+    std::vector<Route> routes = sample();
+    routes[0].operation = "pokeThing";
+    routes[0].response_schema = R"({"$ref":"#/components/schemas/Nothing"})";
+    routes[1].summary = "";
+    const auto wrong = OpenApiCheck::run(openapi_document(routes, {}, kSchemas));
+    EXPECT_EQ(wrong.size(), 3U) << testing::PrintToString(wrong);
+    routes[2].response_example = "{broken";
+    EXPECT_THAT(OpenApiCheck::run(openapi_document(routes, {}, kSchemas)),
+                ElementsAre(HasSubstr("openapi.json")));
+}
+
+TEST(OpenApi, IsServedWithAPageThatRunsNothing) {
+    test::Stage stage(with_documentation(sample(), {.title = "T", .version = "1"}, kSchemas));
+    for (const char* path : {"/api/openapi.json", "/api/docs", "/api/docs/style.css"}) {
+        EXPECT_EQ(stage.ask("GET", path).status, 401) << path;
+    }
+    const std::string token = "X-API-Token: viewer\r\n";
+    const test::Reply json = stage.ask("GET", "/api/openapi.json", token);
+    EXPECT_THAT(OpenApiCheck::run(json.body), IsEmpty());
+    EXPECT_THAT(json.body, HasSubstr("getOpenApi"));
+    const test::Reply page = stage.ask("GET", "/api/docs", token);
+    EXPECT_EQ(page.field("content-type"), "text/html; charset=utf-8");
+    EXPECT_THAT(page.field("content-security-policy"), HasSubstr("default-src 'none'"));
+    EXPECT_THAT(page.body, HasSubstr("All &lt;things&gt;."));
+    EXPECT_THAT(page.body, HasSubstr("POST /api/things/{key}/poke/{part}"));
+    EXPECT_THAT(page.body, Not(HasSubstr("<script")));
+    EXPECT_EQ(stage.ask("GET", "/api/docs", token + "If-None-Match: " + page.field("etag") + "\r\n")
+                  .status,
+              304);
+}
+
+}  // namespace
+}  // namespace pollux::api
