@@ -127,6 +127,10 @@ struct Settings {
     std::int64_t inbound_keep_rows_per_target = 10'000;
     std::int64_t inbound_keep_days = 30;
 
+    // The audit trail.
+    std::int64_t audit_keep_days = 365;  // 0: for ever
+    std::string audit_checkpoint_file;   // empty: in the data folder
+
     // Read and kept for Proxmox targets.
     bool backup_polling_enabled = true;
     base::Duration backup_polling_interval = base::Duration::zero();
