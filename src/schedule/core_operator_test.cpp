@@ -323,6 +323,28 @@ TEST(CoreOperator, ResetAllBreakersOnlyTouchesOpenOnes) {
     EXPECT_EQ(h.slot("c::confirming").next_due, due);
 }
 
+TEST(CoreOperator, ABulkActTellsWhomItTouchedAndTakesAFilter) {
+    CoreHarness h;
+    h.add({poll("c::a", 300s), poll("c::b", 300s), poll("b::x", 300s)});
+    for (const char* key : {"c::a", "c::b", "b::x"}) fail(h, key, 4);
+    const auto act = [&](OperatorFilter filter) {
+        OperatorAction action{OperatorVerb::kResetAllBreakers, "", 77};
+        action.filter = std::make_shared<const OperatorFilter>(std::move(filter));
+        h.step({action});
+    };
+    act({{"c::a"}, "b"});
+    expect_refusal(h, "operator.nothing_to_do", "no breaker is open");
+    EXPECT_TRUE(h.out.acted.empty());
+    act({{}, "b"});
+    ASSERT_EQ(h.out.acted.size(), 1U);
+    EXPECT_EQ(h.out.acted[0].correlation, 77U);
+    EXPECT_EQ(h.out.acted[0].tasks, std::vector{h.handle("b::x")});
+    act({{"c::b", "c::nobody", "c::b"}, ""});
+    ASSERT_EQ(h.out.acted.size(), 1U);
+    EXPECT_EQ(h.out.acted[0].tasks, std::vector{h.handle("c::b")});
+    EXPECT_EQ(h.failure("c::a").breaker, BreakerState::kOpen);
+}
+
 TEST(CoreOperator, CancelJob) {
     CoreHarness h;
     h.add({poll("c::poll"), job("c::waiting", {"c::poll"}), job("c::running")});
