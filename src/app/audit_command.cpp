@@ -62,8 +62,8 @@ std::string checkpoint_path(const AuditArguments& arguments, const FleetPorts& p
     }
     const config::Settings settings =
         config::resolve_settings(ports.environment, stored, diagnostics);
-    return settings.audit_checkpoint_file.empty() ? arguments.data + "/" + store::kCheckpointFile
-                                                  : settings.audit_checkpoint_file;
+    return settings.audit_checkpoint_file.text.empty() ? arguments.data + "/" + store::kCheckpointFile
+                                                  : settings.audit_checkpoint_file.text;
 }
 
 // Never makes a key: there would be nothing that it could check.

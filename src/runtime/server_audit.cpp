@@ -17,9 +17,9 @@ void Server::make_checkpointer(std::shared_ptr<const store::AuditKey> key) {
 
 base::Status Server::start_checkpoints() {
     if (!checkpointer_ || options_.offline) return {};
-    const std::string path = settings_.audit_checkpoint_file.empty()
+    const std::string path = settings_.audit_checkpoint_file.text.empty()
                                  ? directory_->file(store::kCheckpointFile)
-                                 : settings_.audit_checkpoint_file;
+                                 : settings_.audit_checkpoint_file.text;
     return checkpointer_->start(path, store_->audit_head());
 }
 
