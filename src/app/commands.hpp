@@ -22,6 +22,7 @@ void add_settings(CLI::App& app, int& status, const FleetPorts& ports);
 void add_serve(CLI::App& app, int& status, const FleetPorts& ports);
 void add_apply(CLI::App& app, int& status, const FleetPorts& ports);
 void add_doctor(CLI::App& app, int& status, const FleetPorts& ports);
+void add_audit(CLI::App& app, int& status, const FleetPorts& ports);
 void add_reload(CLI::App& app, int& status);
 void add_explain(CLI::App& app, int& status);
 void add_history(CLI::App& app, int& status);

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
     pollux::app::add_top(app, status);
     pollux::app::add_doctor(app, status, ports);
     pollux::app::add_device(app, status);
+    pollux::app::add_audit(app, status, ports);
     pollux::app::add_secret(app, status);
     pollux::app::add_fleet(app, status);
     pollux::app::add_ssh(app, status);

@@ -12,6 +12,7 @@
 
 #include "app/commands.hpp"
 #include "runtime/secret_files.hpp"
+#include "store/audit/audit_key.hpp"
 #include "store/data_directory.hpp"
 #include "store/secret_vault.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -110,7 +111,9 @@ int rotate_key(const SecretArguments& arguments) {
         store::open_sqlite_store(*directory, [](engine::StoreAnswer, const base::Error*) {});
     if (!store) return complain(store.error());
     if (auto loaded = (*store)->load({}); !loaded) return complain(loaded.error());
-    const auto reseal_files = [&](const store::SecretVault& both) {
+    const auto reseal_files = [&](const store::SecretVault& both) -> base::Status {
+        auto sealed = store::AuditKey::reseal((*directory)->file(store::kAuditKeyFile), both);
+        if (!sealed) return sealed;
         return runtime::SecretFiles((*directory)->file("secrets"), both).reseal();
     };
     if (arguments.new_key.empty()) {

@@ -169,6 +169,10 @@ struct Settings {
     HeaderName proxy_auth_group_header;
     GroupRoles proxy_auth_groups;
 
+    // The audit trail.
+    std::int64_t audit_keep_days = 365;  // 0: for ever
+    std::string audit_checkpoint_file;   // empty: in the data folder
+
     // Read and kept for Proxmox targets.
     bool backup_polling_enabled = true;
     base::Duration backup_polling_interval = base::Duration::zero();

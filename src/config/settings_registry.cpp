@@ -288,6 +288,16 @@ constexpr SettingDef kAccess[] = {
      "groups, and proxy_auth_role if there is none."},
 };
 
+constexpr SettingDef kAudit[] = {
+    {"audit_keep_days", "auditKeepDays", "POLLUX_AUDIT_KEEP_DAYS", "", &Settings::audit_keep_days,
+     0, 36'500, kRefuse, false, kLive,
+     "Days that records of the audit trail are kept; 0: for ever. What goes is recorded."},
+    {"audit_checkpoint_file", "auditCheckpointFile", "POLLUX_AUDIT_CHECKPOINT_FILE", "",
+     &Settings::audit_checkpoint_file, 0, 0, kRefuse, false, kRestart,
+     "File for the signed checkpoints of the audit trail, best on another disk or host; empty: "
+     "`audit-checkpoints.log` in the data folder."},
+};
+
 constexpr SettingDef kProxmox[] = {
     {"backup_polling_enabled", "backupPollingEnabled", "ENABLE_BACKUP_POLLING", "",
      &Settings::backup_polling_enabled, 0, 0, kRefuse, false, kKept, "Ask for backups."},
@@ -312,7 +322,7 @@ constexpr SettingDef kProxmox[] = {
 
 constexpr std::size_t kRows = std::size(kAdaptive) + std::size(kIntervals) + std::size(kLimits) +
                               std::size(kServer) + std::size(kCommands) + std::size(kInbound) +
-                              std::size(kAccess) + std::size(kProxmox);
+                              std::size(kAccess) + std::size(kAudit) + std::size(kProxmox);
 
 constexpr std::array<SettingDef, kRows> all_rows() {
     std::array<SettingDef, kRows> rows{};
@@ -324,6 +334,7 @@ constexpr std::array<SettingDef, kRows> all_rows() {
     for (const SettingDef& row : kCommands) rows[at++] = row;
     for (const SettingDef& row : kInbound) rows[at++] = row;
     for (const SettingDef& row : kAccess) rows[at++] = row;
+    for (const SettingDef& row : kAudit) rows[at++] = row;
     for (const SettingDef& row : kProxmox) rows[at++] = row;
     return rows;
 }

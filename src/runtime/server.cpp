@@ -19,6 +19,7 @@ namespace {
 constexpr base::Duration kHouseEvery = std::chrono::seconds(1);
 constexpr std::uint64_t kSettingsEvery = 2;   // turns of the house
 constexpr std::uint64_t kMemoriesEvery = 60;  // turns of the house
+constexpr std::uint64_t kAuditTrimEvery = 60;
 constexpr base::Duration kStopWait = std::chrono::seconds(5);
 constexpr std::uint32_t kShardPatience = 5;  // turns of the house
 constexpr std::size_t kMaxShards = 8;
@@ -98,7 +99,7 @@ base::Result<std::unique_ptr<Server>> Server::start(net::EventLoop& loop, observ
                                                     ServerOptions options) {
     std::unique_ptr<Server> server(new Server(loop, log, std::move(options)));
     const auto steps = {&Server::open_store, &Server::load, &Server::load_settings,
-                        &Server::start_threads};
+                        &Server::start_checkpoints, &Server::start_threads};
     for (const auto step : steps) {
         if (auto status = (server.get()->*step)(); !status) {
             return std::unexpected(status.error());
@@ -138,7 +139,13 @@ base::Status Server::open_store() {
     vault_ = std::make_unique<store::SecretVault>(std::move(*vault));
     secrets_ = std::make_unique<SecretFiles>(directory_->file("secrets"), *vault_);
     settings_file_ = std::make_unique<SettingsFile>(directory_->file("system.json"));
-    auto opened = store::open_sqlite_store(directory_, std::move(sink));
+    auto audit_key = store::AuditKey::open_or_make(directory_->file(store::kAuditKeyFile), *vault_);
+    if (!audit_key) return std::unexpected(audit_key.error());
+    make_checkpointer(*audit_key);
+    store::SqliteOptions options;
+    options.audit.key = *audit_key;
+    options.audit.committed = [this](const store::AuditHead& head) { checkpointer_->note(head); };
+    auto opened = store::open_sqlite_store(directory_, std::move(sink), std::move(options));
     if (!opened) return std::unexpected(opened.error());
     store_ = std::move(*opened);
     return {};
@@ -344,6 +351,7 @@ void Server::stop() {
             log_.error("the store did not close cleanly", {{"error", closed.error().message}});
         }
     }
+    if (checkpointer_) checkpointer_->stop();
 }
 
 // --- settings -----------------------------------------------------------------------------------
@@ -448,6 +456,7 @@ void Server::keep_house() {
         }
     }
     if (house_turn_ % kMemoriesEvery == 0) save_memories(false);
+    if (house_turn_ % kAuditTrimEvery == 1) trim_audit();
     // The watchdog is fed by the core itself: a core that hangs must not look alive.
     if (!core_answers_) {
         log_.error("the core does not answer", {{"turns", std::to_string(core_->turns())}});

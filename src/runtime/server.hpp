@@ -27,6 +27,7 @@
 #include "runtime/shard.hpp"
 #include "runtime/signal_journal.hpp"
 #include "runtime/source_keeper.hpp"
+#include "store/audit/checkpointer.hpp"
 #include "store/data_directory.hpp"
 #include "store/history/history.hpp"
 #include "store/secret_vault.hpp"
@@ -74,6 +75,10 @@ class Server {
     base::Status change_settings(config::StoredSettings wanted, const std::string& note);
     void operate(schedule::OperatorAction action, std::move_only_function<void(base::Status)> done);
 
+    // With an entry in the audit trail; `done` is called from the core's thread, see CoreLoop.
+    void operate(schedule::OperatorAction action, std::optional<model::AuditEntry> entry,
+                 CoreLoop::OperateDone done);
+
     // Answers come from the loop, in a later turn.
     void metrics(std::move_only_function<void(std::string)> done);
     void device_metrics(std::move_only_function<void(std::string)> done);
@@ -107,6 +112,9 @@ class Server {
     base::Status load();
     base::Status load_settings();
     base::Status start_threads();
+    void make_checkpointer(std::shared_ptr<const store::AuditKey> key);
+    base::Status start_checkpoints();
+    void trim_audit();
     void restore_tasks();
     base::Result<FleetImage> image_of(const config::Fleet& fleet, const config::Places& places,
                                       std::span<const model::ConfigObject> objects,
@@ -138,6 +146,7 @@ class Server {
     std::unique_ptr<store::SecretVault> vault_;
     std::unique_ptr<SecretFiles> secrets_;
     std::unique_ptr<SettingsFile> settings_file_;
+    std::unique_ptr<store::AuditCheckpointer> checkpointer_;  // outlives the store; null: no folder
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<store::History> history_;
     SeriesDirectory series_;

@@ -9,8 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
+#include "store/durable_file.hpp"
 #include "store/secret_vault.hpp"
 
 namespace pollux::store {
@@ -40,15 +40,6 @@ std::unexpected<base::Error> file_error(const std::string& path, const std::stri
 
 std::unexpected<base::Error> system_error(const std::string& path, const char* doing) {
     return file_error(path, fmt::format("cannot {}: {}", doing, std::strerror(errno)));
-}
-
-// A new name in a folder is durable only when the folder is.
-base::Status sync_folder_of(const std::string& path) {
-    auto folder = std::filesystem::path(path).parent_path();
-    if (folder.empty()) folder = ".";
-    const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (fd.get() < 0 || fsync(fd.get()) != 0) return system_error(path, "sync its folder");
-    return {};
 }
 
 }  // namespace

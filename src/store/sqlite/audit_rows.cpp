@@ -51,7 +51,7 @@ std::string after_prefix(const std::string& prefix) {
     return prefix.substr(0, prefix.size() - 1) + '/';
 }
 
-std::string query_text(const AuditQuery& query) {
+std::string query_text(const AuditQuery& query, bool newest_first) {
     std::string sql = "SELECT number, record FROM audit WHERE number < ?1";
     if (query.principal) sql += " AND principal = ?3";
     if (query.action) {
@@ -62,17 +62,16 @@ std::string query_text(const AuditQuery& query) {
     if (query.result) sql += " AND result = ?6";
     if (query.from) sql += " AND at >= ?7";
     if (query.to) sql += " AND at < ?8";
-    return sql + " ORDER BY number DESC LIMIT ?2";
+    return sql + (newest_first ? " ORDER BY number DESC LIMIT ?2" : " ORDER BY number LIMIT ?2");
 }
 
-}  // namespace
-
-base::Result<std::vector<AuditRecord>> read_audit(Database& database, const AuditQuery& query) {
-    const std::string sql = query_text(query);
-    auto statement = database.prepare(sql);
+base::Status each_found(Database& database, const AuditQuery& query, bool newest_first,
+                        std::int64_t limit,
+                        const std::function<bool(const AuditRecord& record)>& take) {
+    auto statement = database.prepare(query_text(query, newest_first));
     if (!statement) return std::unexpected(std::move(statement.error()));
     statement->bind(1, std::min<std::uint64_t>(query.before, INT64_MAX));
-    statement->bind(2, std::uint64_t{std::min(query.limit, kMostAuditPerQuery)});
+    statement->bind(2, limit);
     std::string end;
     if (query.principal) statement->bind(3, std::string_view(*query.principal));
     if (query.action) {
@@ -86,18 +85,37 @@ base::Result<std::vector<AuditRecord>> read_audit(Database& database, const Audi
     if (query.result) statement->bind(6, static_cast<int>(*query.result));
     if (query.from) statement->bind(7, query.from->us);
     if (query.to) statement->bind(8, query.to->us);
-    std::vector<AuditRecord> found;
     for (;;) {
         auto row = statement->step();
         if (!row) return std::unexpected(std::move(row.error()));
-        if (!*row) return found;
+        if (!*row) return {};
         AuditRecord record;
         record.number = statement->unsigned_integer(0);
         auto read = engine::decode_audit(statement->blob(1));
         record.damaged = !read || read->number != record.number;
         if (read) record.entry = std::move(read->entry);
-        found.push_back(std::move(record));
+        if (!take(record)) return {};
     }
+}
+
+}  // namespace
+
+base::Result<std::vector<AuditRecord>> read_audit(Database& database, const AuditQuery& query) {
+    std::vector<AuditRecord> found;
+    const auto limit = static_cast<std::int64_t>(std::min(query.limit, kMostAuditPerQuery));
+    auto status = each_found(database, query, true, limit, [&](const AuditRecord& record) {
+        found.push_back(record);
+        return true;
+    });
+    if (!status) return std::unexpected(std::move(status.error()));
+    return found;
+}
+
+base::Status each_audit_record(Database& database, const AuditQuery& query,
+                               const std::function<bool(const AuditRecord& record)>& take) {
+    AuditQuery all = query;
+    all.before = INT64_MAX;
+    return each_found(database, all, false, -1, take);
 }
 
 base::Status each_audit_row(Database& database, std::uint64_t from,

@@ -21,6 +21,11 @@ base::Status write_anchor(Database& database, const AuditAnchor& anchor);
 
 base::Result<std::vector<AuditRecord>> read_audit(Database& database, const AuditQuery& query);
 
+// All that match, oldest first; `before` and `limit` of the query do not count. `take` returns
+// false to stop.
+base::Status each_audit_record(Database& database, const AuditQuery& query,
+                               const std::function<bool(const AuditRecord& record)>& take);
+
 // Every row with number >= from in order, as it lies there; `take` returns false to stop.
 base::Status each_audit_row(Database& database, std::uint64_t from,
                             const std::function<bool(const StoredAuditRow& row)>& take);
