@@ -295,7 +295,8 @@ constexpr SettingDef kAudit[] = {
     {"audit_checkpoint_file", "auditCheckpointFile", "POLLUX_AUDIT_CHECKPOINT_FILE", "",
      &Settings::audit_checkpoint_file, 0, 0, kRefuse, false, kRestart,
      "File for the signed checkpoints of the audit trail, best on another disk or host; empty: "
-     "`audit-checkpoints.log` in the data folder."},
+     "`audit-checkpoints.log` in the data folder.",
+     true},
 };
 
 constexpr SettingDef kProxmox[] = {

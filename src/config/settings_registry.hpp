@@ -55,7 +55,7 @@ struct SettingDef {
     bool zero_is_unset = false;  // in system.json: 0 keeps the default, as older files have it
     Applies applies = Applies::kLive;
     std::string_view help;
-    bool paths = false;  // of lists: absolute paths instead of address ranges
+    bool paths = false;  // of texts and lists: absolute paths instead of addresses
 };
 
 std::span<const SettingDef> setting_definitions();

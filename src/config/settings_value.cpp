@@ -151,8 +151,14 @@ struct Parser {
                               settings.*field);
     }
     Result<ParsedSetting> operator()(std::string Settings::* field) const {
-        // The only text so far is an address to listen on.
-        if (!is_address(text)) return unparsable(text, "an IPv4 or IPv6 address without port");
+        // A text is a file, or an address to listen on.
+        if (definition.paths) {
+            if (!text.empty() && (!text.starts_with('/') || base::has_control(text))) {
+                return unparsable(text, describe_type(definition));
+            }
+        } else if (!is_address(text)) {
+            return unparsable(text, "an IPv4 or IPv6 address without port");
+        }
         settings.*field = text;
         return ParsedSetting{};
     }
@@ -308,7 +314,9 @@ struct TypeWords {
                            format_duration(base::from_seconds(definition.low)),
                            format_duration(base::from_seconds(definition.high)));
     }
-    std::string operator()(std::string Settings::*) const { return "an address"; }
+    std::string operator()(std::string Settings::*) const {
+        return definition.paths ? "an absolute path, or nothing" : "an address";
+    }
     std::string operator()(std::vector<std::string> Settings::*) const {
         return definition.paths ? "a list of absolute paths" : "a list of address ranges";
     }

@@ -419,6 +419,34 @@ TEST_F(Pump, AChangeOfATaskThatIsGoneKeepsItsKey) {
     EXPECT_EQ(seen[0].change.task, gone);
 }
 
+TEST_F(Pump, AnAuditEntryIsWithTheRowsOfItsActAlsoWhenTheyAreClean) {
+    add({"c::a", "c::b"});
+    drain();
+    const std::vector tasks = {h_.handle("c::a"), h_.handle("c::a")};
+    model::AuditEntry entry;
+    entry.action = "target.poll";
+    pump_->record(h_.instant(), entry, tasks);
+    EXPECT_EQ(pump_->audit_waiting(), 1U);
+    const Batch batch = must_have();
+    EXPECT_EQ(keys(batch), (Keys{"c::a"}));
+    ASSERT_EQ(batch->audit.size(), 1U);
+    // Another act while the first is under way waits for the next batch, and a failure keeps both.
+    flip("c::b");
+    pump_->record(h_.instant(), entry, std::vector{h_.handle("c::b")});
+    EXPECT_EQ(next(), nullptr);
+    pump_->failed(h_.instant(), batch->sequence);
+    EXPECT_EQ(pump_->audit_waiting(), 2U);
+    h_.pass(1s);
+    EXPECT_EQ(must_have(), batch);
+    committed(batch);
+    const Batch second = must_have();
+    EXPECT_EQ(keys(second), (Keys{"c::b"}));
+    EXPECT_EQ(second->audit.size(), 1U);
+    EXPECT_EQ(second->changes.size(), 1U);
+    committed(second);
+    EXPECT_EQ(pump_->audit_waiting(), 0U);
+}
+
 TEST_F(Pump, AShortFailureIsNotSeen) {
     add({"c::a"});
     flip("c::a");

@@ -307,6 +307,29 @@ TEST(CoreOperator, ResetAllBreakersOnlyTouchesOpenOnes) {
     EXPECT_EQ(h.slot("c::confirming").next_due, due);
 }
 
+TEST(CoreOperator, ABulkActTellsWhomItTouchedAndTakesAFilter) {
+    CoreHarness h;
+    h.worker = [](const std::string&) { return WorkerReply{.outcome = Outcome::kPermanent}; };
+    h.add({poll("c::a", 60s), poll("c::b", 60s), poll("b::x", 60s)});
+    h.run_for(3min);
+    const auto act = [&](OperatorFilter filter) {
+        OperatorAction action{OperatorVerb::kRetryAllDeadLetters, "", 77};
+        action.filter = std::make_shared<const OperatorFilter>(std::move(filter));
+        h.step({action});
+    };
+    act({{"c::a"}, "b"});
+    expect_refusal(h, "operator.nothing_to_do", "there are no dead letters");
+    EXPECT_TRUE(h.out.acted.empty());
+    act({{}, "b"});
+    ASSERT_EQ(h.out.acted.size(), 1U);
+    EXPECT_EQ(h.out.acted[0].correlation, 77U);
+    EXPECT_EQ(h.out.acted[0].tasks, std::vector{h.handle("b::x")});
+    act({{"c::b", "c::nobody", "c::b"}, ""});
+    ASSERT_EQ(h.out.acted.size(), 1U);
+    EXPECT_EQ(h.out.acted[0].tasks, std::vector{h.handle("c::b")});
+    EXPECT_GT(h.slot("c::a").next_due, h.now()) << "not asked for";
+}
+
 TEST(CoreOperator, CancelJob) {
     CoreHarness h;
     h.add({poll("c::poll"), job("c::waiting", {"c::poll"}), job("c::running")});
