@@ -324,7 +324,7 @@ TEST(CoreOperator, ResetAllBreakersOnlyTouchesOpenOnes) {
 }
 
 TEST(CoreOperator, ABulkActTellsWhomItTouchedAndTakesAFilter) {
-    CoreHarness h;
+    CoreHarness h(wide_settings({"b", "c"}));
     h.worker = [](const std::string&) { return WorkerReply{.outcome = Outcome::kPermanent}; };
     h.add({poll("c::a", 60s), poll("c::b", 60s), poll("b::x", 60s)});
     h.run_for(3min);
