@@ -156,7 +156,11 @@ bool ApiServer::limited(Call& call) {
 void ApiServer::admit(Call call) {
     if (limited(call)) return;
     const Route& route = *call.route;
-    if (!route.open && !access::may(call.principal, route.permission, route.area)) {
+    const bool allowed =
+        route.open || (route.everywhere
+                           ? access::may_everywhere(call.principal, route.permission, route.area)
+                           : access::may(call.principal, route.permission, route.area));
+    if (!allowed) {
         authenticator_->refused(call.principal, call.request, route);
         return call.problem(Problem{.status = 403,
                                     .code = "access.forbidden",

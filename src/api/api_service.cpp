@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "api/access_rules.hpp"
+#include "api/openapi.hpp"
 #include "api/routes.hpp"
 #include "config/network_text.hpp"
 #include "runtime/random_bits.hpp"
@@ -148,7 +149,6 @@ base::Status ApiService::load_accounts() {
         random_key());
     auto rules = make_access_rules(server_.settings());
     if (!rules) return std::unexpected(rules.error());
-    accounts_->set_session_limits(rules->sessions);
     authenticator_->set_rules(std::move(*rules));
     account_handlers_ = std::make_unique<AccountHandlers>(*accounts_, *authenticator_);
     bootstrap_ = accounts_->start_bootstrap();
@@ -165,19 +165,35 @@ std::vector<Route> ApiService::routes() {
     add_fleet_routes(all, link);
     add_target_routes(all, link);
     add_system_routes(all, link);
-    return all;
+    return with_documentation(std::move(all), {.title = "Pollux", .version = options_.version});
 }
 
 // On the API's thread.
 void ApiService::keep_house() {
     accounts_->flush_uses({});
+    write_refusals(false);
     house_->arm_in(kHouseEvery);
 }
 
+// Of people with a login each is recorded; of others they are counted, so that nobody can fill the
+// disk.
 void ApiService::record_refusal(model::AuditEntry entry) {
     entry.result = model::AuditResult::kRefused;
+    if (entry.principal == "anonymous") {
+        refusals_.count(entry.at, entry.action, entry.address, entry.reason);
+        return;
+    }
+    submit_refusals({std::move(entry)});
+}
+
+void ApiService::write_refusals(bool all) {
+    auto entries = refusals_.drain(net::wall_now(), all);
+    if (!entries.empty()) submit_refusals(std::move(entries));
+}
+
+void ApiService::submit_refusals(std::vector<model::AuditEntry> entries) {
     store::AuditBatch batch;
-    batch.entries.push_back(std::move(entry));
+    batch.entries = std::move(entries);
     if (auto status = server_.store().submit(std::move(batch), {}); !status) {
         log_.error("a refusal could not be recorded", {{"error", status.error().message}});
     }
@@ -187,7 +203,6 @@ void ApiService::take_settings(const config::Settings& settings) {
     auto rules = make_access_rules(settings);
     if (!rules) return;  // the settings were checked before
     http_->loop().post([this, rules = std::move(*rules)]() mutable {
-        accounts_->set_session_limits(rules.sessions);
         authenticator_->set_rules(std::move(rules));
     });
 }
@@ -204,6 +219,7 @@ void ApiService::stop() {
     auto done = flushed->get_future();
     http_->loop().post([this, flushed] {
         house_.reset();
+        write_refusals(true);
         accounts_->flush_uses([flushed](base::Result<void>) { flushed->set_value(); });
     });
     if (!http_->addresses().empty()) done.wait_for(std::chrono::seconds(2));

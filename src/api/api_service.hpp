@@ -18,6 +18,7 @@
 #include "net/work_pool.hpp"
 #include "observe/log.hpp"
 #include "runtime/server.hpp"
+#include "store/audit/refusal_counter.hpp"
 
 namespace pollux::api {
 
@@ -56,6 +57,8 @@ class ApiService {
     std::vector<Route> routes();
     void keep_house();
     void record_refusal(model::AuditEntry entry);
+    void write_refusals(bool all);
+    void submit_refusals(std::vector<model::AuditEntry> entries);
     base::Result<ApiServerOptions> server_options() const;
 
     net::EventLoop& main_;
@@ -69,6 +72,7 @@ class ApiService {
     std::unique_ptr<AccountAuthenticator> authenticator_;
     std::unique_ptr<AccountHandlers> account_handlers_;
     std::unique_ptr<net::Timer> house_;  // on the API's loop
+    store::RefusalCounter refusals_;     // likewise
     std::optional<base::Secret> bootstrap_;
     bool stopped_ = false;
 };

@@ -43,6 +43,7 @@ struct Route {
     std::string_view path;    // "/api/targets/{key}"
     access::Permission permission = access::Permission::kRead;
     access::Area area = access::Area::kSystem;
+    bool everywhere = false;  // the permission must hold on everything: what has no labels
     bool open = false;  // no login needed; the handler gets the anonymous principal
     access::RateClass rate = access::RateClass::kGeneral;
 

@@ -185,6 +185,7 @@ Route settings_route(std::string_view method, std::string_view path, std::string
     route.response_example = kExample;
     if (method != "GET") {
         route.permission = Permission::kManage;
+        route.everywhere = true;
         route.rate = RateClass::kConfigWrite;
     }
     return route;
