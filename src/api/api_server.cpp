@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "api/etag.hpp"
@@ -42,10 +41,11 @@ base::Status ApiServer::start(Router router, Authenticator& authenticator) {
     authenticator_ = &authenticator;
     metrics_.set_routes(router_->routes());
     net::HttpServerOptions http = options_.http;
-    http.limits.body_bytes = 0;
-    for (const Route& route : router_->routes()) {
-        http.limits.body_bytes = std::max(http.limits.body_bytes, route.body_limit);
-    }
+    // By the head: a large upload somewhere must not let everybody send that much anywhere.
+    http.body_limit = [this](const net::Request& head) {
+        const RouteMatch match = router_->match(head.method, head.path);
+        return match.route == nullptr ? Route{}.body_limit : match.route->body_limit;
+    };
     http.error_page = [this](int status, std::string_view reason) {
         return error_page(status, reason);
     };

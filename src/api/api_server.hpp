@@ -35,8 +35,7 @@ struct ApiServerOptions {
     std::vector<net::SocketAddress> listen = {};
     bool allow_non_loopback = false;  // exposing the API is a decision somebody takes
     std::optional<net::TlsIdentity> tls = {};
-    net::HttpServerOptions http =
-        {};  // limits and timeouts; the limit of bodies comes from the routes
+    net::HttpServerOptions http = {};  // limits and timeouts; limits of bodies come from the routes
     base::Duration drain = std::chrono::seconds(2);  // how long stop() waits for answers under way
     base::SipKey random = {};  // of the system: for ids of requests and prints of bodies
 };

@@ -219,6 +219,11 @@ void RequestParser::take_body_framing() {
         return fail(400, "both Content-Length and Transfer-Encoding");
     }
     state_ = State::kBody;
+    body_bytes_ = limits_.body_bytes;
+    if (limits_.body_limit != nullptr && *limits_.body_limit &&
+        (coding != nullptr || length != nullptr)) {
+        body_bytes_ = (*limits_.body_limit)(request_);
+    }
     if (coding != nullptr) {
         if (request_.minor_version == 0) return fail(400, "Transfer-Encoding in HTTP/1.0");
         if (!equal_ignoring_case(coding->value, "chunked")) {
@@ -239,7 +244,7 @@ void RequestParser::take_content_length(std::string_view value) {
     for (const char digit : value) {
         remaining_ = remaining_ * 10 + static_cast<std::uint64_t>(digit - '0');
     }
-    if (remaining_ > limits_.body_bytes) return fail(413, "the body is too large");
+    if (remaining_ > body_bytes_) return fail(413, "the body is too large");
     phase_ = BodyPhase::kLength;
     if (remaining_ == 0) {
         state_ = State::kComplete;
@@ -326,7 +331,7 @@ void RequestParser::chunk_size_line(std::string_view line) {
     if (digits == 0 || !clean || (!extension.empty() && extension.front() != ';')) {
         return fail(400, "a chunk size is not plain hexadecimal");
     }
-    if (size > limits_.body_bytes - std::min(limits_.body_bytes, request_.body.size())) {
+    if (size > body_bytes_ - std::min(body_bytes_, request_.body.size())) {
         return fail(413, "the body is too large");
     }
     remaining_ = size;

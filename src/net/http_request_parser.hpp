@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,8 @@ struct RequestLimits {
     std::size_t target_bytes = 8 * 1024;
     std::size_t fields = 100;
     std::size_t body_bytes = 1024 * 1024;
+    // Asked when the head of a request with a body is known: how long that one may be. Must stay.
+    const std::function<std::size_t(const Request& head)>* body_limit = nullptr;
 };
 
 class RequestParser {
@@ -76,6 +79,7 @@ class RequestParser {
     void fail(int status, std::string_view reason);
 
     RequestLimits limits_;
+    std::size_t body_bytes_ = 0;  // the limit of this request
     State state_ = State::kHead;
     BodyPhase phase_ = BodyPhase::kLength;
     bool started_ = false;

@@ -87,7 +87,9 @@ HttpServer::HttpServer(EventLoop& loop, HttpServerOptions options, Handler handl
       options_(std::move(options)),
       handler_(std::move(handler)),
       scratch_(kScratchBytes),
-      drain_timer_(loop, [this] { finish_drain(); }) {}
+      drain_timer_(loop, [this] { finish_drain(); }) {
+    if (options_.body_limit) options_.limits.body_limit = &options_.body_limit;
+}
 
 HttpServer::~HttpServer() {
     listeners_.clear();

@@ -108,6 +108,8 @@ struct HttpServerOptions {
     base::Duration write_timeout = std::chrono::seconds(30);  // without a byte taken by the client
     // Asked for every new connection; false resets it at once.
     std::function<bool(const ByteStream&)> accept = {};
+    // How long the body of a request may be, by its head; without it `limits` says so for all.
+    std::function<std::size_t(const Request& head)> body_limit = {};
     // Shapes the answers that the server gives by itself; without it they are a line of text.
     std::function<Response(int status, std::string_view reason)> error_page = {};
 };

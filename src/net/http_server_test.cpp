@@ -42,6 +42,25 @@ class HttpServerTest : public testing::Test {
     std::unique_ptr<HttpServer> server;
 };
 
+TEST_F(HttpServerTest, BoundsABodyByItsHead) {
+    HttpServerOptions options;
+    options.body_limit = [](const Request& head) { return head.path == "/large" ? 10U : 2U; };
+    serve(echo(), options);
+    const auto ask = [&](const std::string& path, const std::string& body) {
+        auto client = connect();
+        client->send("POST " + path + " HTTP/1.1\r\nHost: a\r\n" + body);
+        turn();
+        return client->received.substr(9, 3);
+    };
+    EXPECT_EQ(ask("/large", "Content-Length: 10\r\n\r\n0123456789"), "200");
+    EXPECT_EQ(ask("/large", "Content-Length: 11\r\n\r\n"), "413");
+    EXPECT_EQ(ask("/small", "Content-Length: 2\r\n\r\n01"), "200");
+    EXPECT_EQ(ask("/small", "Content-Length: 3\r\n\r\n"), "413");
+    EXPECT_EQ(ask("/large", "Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n"),
+              "200");
+    EXPECT_EQ(ask("/small", "Transfer-Encoding: chunked\r\n\r\n2\r\n01\r\n1\r\n2\r\n"), "413");
+}
+
 TEST_F(HttpServerTest, AnswersAndKeepsTheConnection) {
     serve(echo());
     auto client = connect();

@@ -42,9 +42,9 @@ TEST(WorkPool, RefusesWhatItCannotQueue) {
 }
 
 TEST(WorkPool, UsesAllItsThreads) {
-    WorkPool pool(2, 10);
     std::promise<void> first;
     std::promise<void> second;
+    WorkPool pool(2, 10);  // goes first, and waits for its work
     // Each waits for the other: one thread alone would never end.
     ASSERT_TRUE(pool.submit([&, other = second.get_future()]() mutable {
         first.set_value();
