@@ -22,24 +22,14 @@
 namespace pollux::app {
 namespace {
 
-// Once, and not into the log: whoever reads logs must not become the admin.
-void print_first_steps(const Serving& serving) {
-    const std::string token = serving.bootstrap_token();
-    if (token.empty()) return;
-    fmt::print("There is no admin yet. Make one within 24 hours, with this one-time token:\n\n"
-               "  {}\n\n"
-               "  pollux user bootstrap --name admin\n",
-               token);
-    std::fflush(stdout);
-}
-
 int serve(const ServeArguments& arguments, const config::Environment& environment) {
     auto serving = Serving::start(arguments, environment);
     if (!serving) {
         fmt::print(stderr, "pollux: {}\n", serving.error().message);
         return 1;
     }
-    print_first_steps(**serving);
+    fmt::print("{}", first_steps(**serving));
+    std::fflush(stdout);
     (*serving)->run();
     return 0;
 }

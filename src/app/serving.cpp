@@ -126,6 +126,16 @@ std::string Serving::bootstrap_token() const {
     return api_ && api_->bootstrap_token() ? api_->bootstrap_token()->reveal() : "";
 }
 
+std::string first_steps(const Serving& serving) {
+    const std::string token = serving.bootstrap_token();
+    if (token.empty()) return {};
+    return fmt::format(
+        "There is no admin yet. Make one within 24 hours, with this one-time token:\n\n"
+        "  {}\n\n"
+        "  pollux user bootstrap --url http://{} --name admin\n\n",
+        token, serving.api_address());
+}
+
 Serving::~Serving() {
     api_.reset();
     control_.reset();

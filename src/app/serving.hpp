@@ -63,6 +63,10 @@ class Serving final : private net::FdHandler {
     int log_fd_ = -1;
 };
 
+// What to do with a server that has no admin yet, for the terminal and not for the log: whoever
+// reads logs must not become the admin. Empty: it has one.
+std::string first_steps(const Serving& serving);
+
 // All addons: those in the binary, and those of a folder (may be empty) over them. Fails if one of
 // the folder is wrong.
 base::Result<runtime::AddonSet> load_addon_set(const std::string& folder);
