@@ -21,15 +21,15 @@ struct ArgumentDef {
     bool required = false;
     double low = 0;  // of numbers; durations in seconds
     double high = 0;
-    std::vector<std::string> words;  // of texts: only these; empty: any
-    std::string help;
+    std::vector<std::string> words = {};  // of texts: only these; empty: any
+    std::string help = {};
 };
 
 enum class JobPlace : std::uint8_t { kNone, kOptional, kRequired };
 
 struct JobTypeDef {
     std::string name;
-    std::string help;
+    std::string help = {};
     std::uint32_t weight = 1;  // share of the starts beside other types
     std::uint32_t slots = 8;   // runs at once
     double rate = 0;           // starts per second; 0: no limit of its own
