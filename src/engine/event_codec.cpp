@@ -240,7 +240,7 @@ Event read_credit(FieldReader& in) {
 
 Event read_operator(FieldReader& in) {
     schedule::OperatorAction event;
-    event.verb = in.choice("operator_action.verb", schedule::OperatorVerb::kRetryAllDeadLetters);
+    event.verb = in.choice("operator_action.verb", schedule::OperatorVerb::kRetryJob);
     event.key = in.text("operator_action.key");
     event.correlation = in.u64("operator_action.correlation");
     return event;

@@ -46,6 +46,8 @@ void PersistencePump::absorb(base::Instant now, const schedule::SchedulerCore& c
     }
 }
 
+void PersistencePump::note(model::JobRun run) { runs_.push_back(std::move(run)); }
+
 std::shared_ptr<const WriteBatch> PersistencePump::next_batch(base::Instant now,
                                                               schedule::SchedulerCore& core) {
     if (under_way_) return nullptr;
@@ -64,6 +66,7 @@ std::shared_ptr<const WriteBatch> PersistencePump::next_batch(base::Instant now,
     // A change and the row it belongs to must be in one transaction, and a row holds all changes of
     // its task: so all changes go with all of their rows, however many. Other rows fill the batch.
     batch.changes = std::exchange(changes_, {});
+    batch.runs = std::exchange(runs_, {});
     take_rows(batch, core, urgent_rows_, std::numeric_limits<std::size_t>::max());
     take_rows(batch, core, dirty_, options_.rows_per_batch);
     urgent_ = false;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "model/job.hpp"
 #include "model/task_record.hpp"
 #include "schedule/command.hpp"
 #include "schedule/scheduler_core.hpp"
@@ -40,6 +41,7 @@ struct WriteBatch {
     std::vector<std::string> removed;  // first these go, then the rows come: a key may be used anew
     std::vector<model::TaskRecord> rows;
     std::vector<TaskChange> changes;
+    std::vector<model::JobRun> runs;  // of jobs: begun, and ended with what came out
 };
 
 struct PumpOptions {
@@ -59,6 +61,10 @@ class PersistencePump {
     void absorb(base::Instant now, const schedule::SchedulerCore& core,
                 const schedule::Commands& commands);
 
+    // A run of a job, for the batch that holds what it changed. Before the step that is told of it;
+    // the end of a run is written with the row and the change that it causes.
+    void note(model::JobRun run);
+
     // The next batch, when it is time for one and none is under way.
     std::shared_ptr<const WriteBatch> next_batch(base::Instant now, schedule::SchedulerCore& core);
 
@@ -68,7 +74,9 @@ class PersistencePump {
 
     base::BootTime next_wake() const;
     std::uint64_t next_number() const { return next_number_; }
-    std::size_t waiting() const { return urgent_rows_.size() + dirty_.size() + changes_.size(); }
+    std::size_t waiting() const {
+        return urgent_rows_.size() + dirty_.size() + changes_.size() + runs_.size();
+    }
     bool failing() const { return failing_since_.has_value(); }
 
   private:
@@ -83,6 +91,7 @@ class PersistencePump {
     std::deque<model::TaskHandle> dirty_;
     std::vector<std::string> removed_;
     std::vector<TaskChange> changes_;
+    std::vector<model::JobRun> runs_;
     std::shared_ptr<const WriteBatch> under_way_;
     std::shared_ptr<const WriteBatch> to_retry_;
     std::uint64_t provisional_from_ = 0;  // changes before this number were let through already

@@ -36,6 +36,7 @@ base::Status SqliteBackend::commit(const engine::WriteBatch& batch) {
         if (auto done = remove_tasks(batch.removed); !done) return done;
         if (auto done = write_tasks(batch.rows); !done) return done;
         if (auto done = write_changes(batch.changes); !done) return done;
+        if (auto done = write_runs(batch.runs); !done) return done;
         return trim_changes();
     });
     if (!status) changes_stored_ = stored_before;
@@ -45,6 +46,7 @@ base::Status SqliteBackend::commit(const engine::WriteBatch& batch) {
 base::Status SqliteBackend::remove_tasks(const std::vector<std::string>& keys) {
     auto status = remove_keys(*writer_, "DELETE FROM task_state WHERE key = ?1", keys);
     if (!status) return status;
+    if (auto jobs = remove_jobs(keys); !jobs) return jobs;
     return remove_keys(*writer_, kRemoveMemory, keys);
 }
 
