@@ -52,7 +52,7 @@ class Engine {
     }
 
     // A run of a job that the next step is told of, or that the last one began.
-    void note(model::JobRun run) { pump_.note(std::move(run)); }
+    void note(base::Instant now, model::JobRun run) { pump_.note(now, std::move(run)); }
 
     schedule::SchedulerCore& core() { return core_; }
     const schedule::SchedulerCore& core() const { return core_; }

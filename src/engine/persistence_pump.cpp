@@ -46,7 +46,10 @@ void PersistencePump::absorb(base::Instant now, const schedule::SchedulerCore& c
     }
 }
 
-void PersistencePump::note(model::JobRun run) { runs_.push_back(std::move(run)); }
+void PersistencePump::note(base::Instant now, model::JobRun run) {
+    runs_.push_back(std::move(run));
+    gather_until_ = std::min(gather_until_, now.boot + options_.gather);
+}
 
 std::shared_ptr<const WriteBatch> PersistencePump::next_batch(base::Instant now,
                                                               schedule::SchedulerCore& core) {

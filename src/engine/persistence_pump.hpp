@@ -61,9 +61,9 @@ class PersistencePump {
     void absorb(base::Instant now, const schedule::SchedulerCore& core,
                 const schedule::Commands& commands);
 
-    // A run of a job, for the batch that holds what it changed. Before the step that is told of it;
-    // the end of a run is written with the row and the change that it causes.
-    void note(model::JobRun run);
+    // A run of a job. Noted before the step that is told of its end, it is in the batch that holds
+    // what the end changed.
+    void note(base::Instant now, model::JobRun run);
 
     // The next batch, when it is time for one and none is under way.
     std::shared_ptr<const WriteBatch> next_batch(base::Instant now, schedule::SchedulerCore& core);
