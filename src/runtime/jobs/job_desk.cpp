@@ -133,7 +133,7 @@ void JobDesk::restore(std::map<std::string, model::TaskRecord, std::less<>>& rec
             last_maintenance_ = std::max(last_maintenance_, entry.spec.created_at);
         }
         if (entry.state == JobState::kPending)
-            edit.plans.push_back(types_.plan(entry.spec, *around_));
+            edit.plans.push_back(types_.plan(entry.spec, around_));
     }
 }
 
@@ -192,7 +192,7 @@ void JobDesk::set_surroundings(std::shared_ptr<const JobSurroundings> around) {
     CoreEdit edit;
     for (const auto& [id, entry] : entries_) {
         if (entry.state != JobState::kPending) continue;
-        edit.plans.push_back(types_.plan(entry.spec, *around_));
+        edit.plans.push_back(types_.plan(entry.spec, around_));
     }
     if (!edit.plans.empty()) core_->edit(std::move(edit), [](std::vector<base::Error>) {});
 }
@@ -213,6 +213,7 @@ void JobDesk::check(const config::JobBatch& batch, document::Diagnostics& diagno
         return entries_.contains(std::string(id)) && !leaving_.contains(std::string(id));
     };
     const config::Fleet& fleet = around_->fleet;
+    rules.target = [this](std::string_view key) { return around_->targets.contains(key); };
     rules.device = [&](std::string_view name) { return fleet.devices.contains(name); };
     config::check_jobs(batch, rules, diagnostics);
 }
@@ -300,7 +301,7 @@ void JobDesk::give_to_core(std::vector<std::string> ids, JobSubmitted answer,
     for (const std::string& id : ids) {
         const Entry& entry = entries_.at(id);
         tasks->push_back(types_.task(entry.spec, parent_keys(entry.spec)));
-        edit.plans.push_back(types_.plan(entry.spec, *around_));
+        edit.plans.push_back(types_.plan(entry.spec, around_));
     }
     edit.upserted = std::move(tasks);
     core_->edit(std::move(edit), [this, ids = std::move(ids), answer = std::move(answer),
@@ -456,7 +457,7 @@ void JobDesk::steer(const std::string& id, OperatorVerb verb, JobPhase to, Done<
             }
             if (verb == OperatorVerb::kRetryJob) {
                 CoreEdit edit;
-                edit.plans.push_back(types_.plan((*entry)->spec, *around_));
+                edit.plans.push_back(types_.plan((*entry)->spec, around_));
                 core_->edit(std::move(edit), [](std::vector<base::Error>) {});
             }
             operate(verb, (*entry)->key, [done = std::move(done)](base::Status status) mutable {

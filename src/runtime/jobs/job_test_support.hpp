@@ -28,7 +28,8 @@ inline JobType worker_type(std::string name, std::uint32_t weight,
     type.def.arguments = {
         {.name = "n", .kind = model::ArgumentKind::kInteger, .low = 0, .high = 1e9}};
     type.host = JobHost::kWorker;
-    type.run = std::move(run);
+    type.run = [run = std::move(run)](const model::JobSpec& job, const JobSurroundings&,
+                                      JobControl& control) { return run(job, control); };
     return type;
 }
 

@@ -65,8 +65,8 @@ model::TaskSpec JobTypes::task(const model::JobSpec& job,
     return spec;
 }
 
-std::shared_ptr<const PollPlan> JobTypes::plan(const model::JobSpec& job,
-                                               const JobSurroundings& around) const {
+std::shared_ptr<const PollPlan> JobTypes::plan(
+    const model::JobSpec& job, std::shared_ptr<const JobSurroundings> around) const {
     auto plan = std::make_shared<PollPlan>();
     plan->key = model::job_key(job.type, job.id);
     plan->class_name = model::job_class(job.type);
@@ -81,15 +81,17 @@ std::shared_ptr<const PollPlan> JobTypes::plan(const model::JobSpec& job,
     } else {
         work->host = type->host;
         if (type->host == JobHost::kShard) {
-            auto asks = type->asks(job, around);
+            auto asks = type->asks(job, *around);
             if (asks) {
                 plan->asks = std::move(*asks);
-                plan->shard = shard_of(plan->asks.front().front()->host, around.shards);
+                plan->shard = shard_of(plan->asks.front().front()->host, around->shards);
             } else {
                 plan->problem = asks.error().message;
             }
         } else if (type->host == JobHost::kWorker) {
-            work->run = [run = type->run, job](JobControl& control) { return run(job, control); };
+            work->run = [run = type->run, job, around = std::move(around)](JobControl& control) {
+                return run(job, *around, control);
+            };
         }
     }
     plan->job = std::move(work);

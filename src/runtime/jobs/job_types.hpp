@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "model/job.hpp"
 #include "model/job_type.hpp"
 #include "model/settings.hpp"
+#include "net/egress_policy.hpp"
+#include "runtime/command_rules.hpp"
 #include "runtime/jobs/job_work.hpp"
 #include "runtime/run_order.hpp"
 
@@ -25,8 +28,11 @@ struct JobSurroundings {
     config::Fleet fleet;
     config::SecretSource secrets;
     std::map<std::string, std::int64_t, std::less<>> resources;
+    std::set<std::string, std::less<>> targets;
     std::int64_t global_slots = 1024;
     std::size_t shards = 1;
+    std::shared_ptr<const net::EgressPolicy> egress = std::make_shared<const net::EgressPolicy>();
+    CommandRules rules;
 };
 
 using JobAsks = std::vector<std::vector<std::shared_ptr<const model::Ask>>>;
@@ -37,7 +43,7 @@ struct JobType {
     // kShard: the one request, for each address of the device.
     std::function<base::Result<JobAsks>(const model::JobSpec&, const JobSurroundings&)> asks = {};
     // kWorker: blocks until it is done or told to end.
-    std::function<JobResult(const model::JobSpec&, JobControl&)> run = {};
+    std::function<JobResult(const model::JobSpec&, const JobSurroundings&, JobControl&)> run = {};
 };
 
 class JobTypes {
@@ -54,7 +60,7 @@ class JobTypes {
     model::TaskSpec task(const model::JobSpec& job,
                          const std::vector<std::vector<std::string>>& parent_keys) const;
     std::shared_ptr<const PollPlan> plan(const model::JobSpec& job,
-                                         const JobSurroundings& around) const;
+                                         std::shared_ptr<const JobSurroundings> around) const;
 
   private:
     std::map<std::string, JobType, std::less<>> types_;

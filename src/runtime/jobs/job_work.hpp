@@ -38,9 +38,9 @@ class JobControl {
 struct JobResult {
     model::Outcome outcome = model::Outcome::kOk;
     int exit_status = 0;
-    std::string code;
-    std::string message;
-    std::string output;
+    std::string code = {};
+    std::string message = {};
+    std::string output = {};
 
     static JobResult failed(base::Error error) {
         const bool again = error.error_class == base::ErrorClass::kTransient ||
