@@ -259,21 +259,8 @@ base::Status Server::start_threads() {
             std::move(wiring)));
     }
     shard_silent_.resize(shards);
-    CoreWiring wiring;
-    wiring.dispatch = [this](std::size_t shard, std::vector<RunOrder> orders) {
-        shards_[shard]->dispatch(std::move(orders));
-    };
-    wiring.cancel = [this](std::vector<RunCancel> cancels, std::shared_ptr<const PollPlan> plan) {
-        if (plan) {
-            shards_[plan->shard]->cancel(std::move(cancels));
-            return;
-        }
-        for (const auto& shard : shards_) shard->cancel(cancels);
-    };
-    wiring.forgotten = [this](std::uint32_t task, const PollPlan& plan) {
-        shards_[plan.shard]->forget(task);
-    };
     make_jobs();
+    CoreWiring wiring = core_wiring();
     jobs_->wire(wiring);
     core_ = std::make_unique<CoreLoop>(*store_, log_, std::move(wiring), shards,
                                        static_cast<std::size_t>(settings_.metrics_target_limit));
@@ -293,6 +280,24 @@ base::Status Server::start_threads() {
     jobs_->start(*core_);
     restore_tasks();
     return start_desk(std::move(memories.heard));
+}
+
+CoreWiring Server::core_wiring() {
+    CoreWiring wiring;
+    wiring.dispatch = [this](std::size_t shard, std::vector<RunOrder> orders) {
+        shards_[shard]->dispatch(std::move(orders));
+    };
+    wiring.cancel = [this](std::vector<RunCancel> cancels, std::shared_ptr<const PollPlan> plan) {
+        if (plan) {
+            shards_[plan->shard]->cancel(std::move(cancels));
+            return;
+        }
+        for (const auto& shard : shards_) shard->cancel(cancels);
+    };
+    wiring.forgotten = [this](std::uint32_t task, const PollPlan& plan) {
+        shards_[plan.shard]->forget(task);
+    };
+    return wiring;
 }
 
 // What the store remembers of a task joins its specification; tasks that went while nobody ran are

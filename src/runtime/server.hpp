@@ -105,6 +105,7 @@ class Server {
     base::Status load_settings();
     base::Status start_threads();
     void restore_tasks();
+    CoreWiring core_wiring();
     void make_jobs();
     void follow_jobs();
     base::Result<FleetImage> image_of(const config::Fleet& fleet, const config::Places& places,

@@ -238,7 +238,7 @@ TEST_F(JobLive, ASweepProposesWhatAnswersAndAppliesNothing) {
         JobPhase::kCompleted);
     EXPECT_THAT(run.output, HasSubstr("devices:"));
     EXPECT_THAT(run.output, HasSubstr("box-1:"));
-    EXPECT_THAT(run.output, HasSubstr("address: 127.0.0.1"));
+    EXPECT_THAT(run.output, HasSubstr("address: \"127.0.0.1\""));
     EXPECT_THAT(run.output, HasSubstr("A small box"));
     EXPECT_THAT(run.output, HasSubstr("SSH-2.0-OpenSSH"));
     EXPECT_THAT(run.output, HasSubstr("My page"));
