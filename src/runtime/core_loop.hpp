@@ -29,8 +29,10 @@
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
 #include "runtime/failure_book.hpp"
+#include "runtime/jobs/job_runs.hpp"
 #include "runtime/operate_result.hpp"
 #include "runtime/poll_stats.hpp"
+#include "runtime/ready_view.hpp"
 #include "runtime/run_order.hpp"
 #include "store/store.hpp"
 
@@ -42,6 +44,9 @@ struct CoreWiring {
         cancel;
     std::function<void(std::uint32_t task, const PollPlan& plan)> forgotten;
     std::function<void(const engine::TaskChange& change)> published;
+    // Jobs that need a thread of their own, and the start of every job.
+    std::function<void(std::vector<RunOrder> orders)> work;
+    std::function<void(const RunOrder& order)> job_started;
 };
 
 // All of it is taken in one step: settings, devices, removals, then tasks with their plans.
@@ -67,6 +72,8 @@ class CoreLoop {
         std::function<const PollPlan*(std::uint32_t task)> plan;
         base::Instant now;
         base::Duration longest_turn;
+        const JobStats& jobs;
+        const BatchRing& batches;
     };
 
     CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, std::size_t shards,
@@ -122,11 +129,15 @@ class CoreLoop {
     void drop_acts();
     base::BootTime acts_wake() const;
     void take_edit(CoreEdit edit, std::move_only_function<void(std::vector<base::Error>)> done);
-    void take_report(const RunReport& report);
+    void take_report(RunReport report);
+    void finish(const RunReport& report);
+    void count_report(const RunReport& report);
     void install_plans();
     void dispatch_starts();
+    void dispatch_job(RunOrder order);
     void send_cancels();
     void follow_changes();
+    void drop_ended_plans();
     void publish(const engine::TaskChange& change);
     void answer_correlations();
     void submit_batch();
@@ -144,6 +155,10 @@ class CoreLoop {
     // Only on the core's thread.
     std::unique_ptr<engine::Engine> engine_;
     PollStats stats_;
+    JobRuns jobs_;
+    BatchRing batches_;
+    std::vector<RunOrder> to_work_;
+    std::vector<std::uint32_t> ended_;  // jobs of this turn
     engine::DeviceHealth device_health_;
     engine::Output out_;
     std::vector<schedule::Event> events_;

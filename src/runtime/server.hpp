@@ -26,6 +26,7 @@
 #include "runtime/fleet_image.hpp"
 #include "runtime/fleet_view.hpp"
 #include "runtime/inbound/inbound_desk.hpp"
+#include "runtime/jobs/job_desk.hpp"
 #include "runtime/secret_files.hpp"
 #include "runtime/service_manager.hpp"
 #include "runtime/settings_file.hpp"
@@ -128,6 +129,7 @@ class Server {
     }
     store::Store& store() { return *store_; }
     store::History* history() { return history_.get(); }
+    JobDesk* jobs() { return jobs_.get(); }  // null: offline
     base::WallTime started_at() const { return started_at_; }
 
   private:
@@ -140,6 +142,9 @@ class Server {
     base::Status start_checkpoints();
     void trim_audit();
     void restore_tasks();
+    CoreWiring core_wiring();
+    void make_jobs();
+    void follow_jobs();
     base::Result<FleetImage> image_of(const config::Fleet& fleet, const config::Places& places,
                                       std::span<const model::ConfigObject> objects,
                                       const config::Settings& settings,
@@ -186,6 +191,7 @@ class Server {
     std::map<std::string, model::TaskRecord, std::less<>> records_;  // of the start only
     std::vector<std::pair<std::string, std::string>> memories_;      // of the start only
     std::vector<std::pair<std::string, std::string>> failures_;      // of the start only
+    std::vector<store::JobRow> job_rows_;                            // of the start only
     config::StoredSettings stored_;
     config::Settings settings_;
     std::shared_ptr<const FleetImage> image_ = std::make_shared<const FleetImage>();
@@ -194,6 +200,9 @@ class Server {
     std::function<void(const config::Settings&)> settings_changed_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::unique_ptr<CoreLoop> core_;
+    std::shared_ptr<std::atomic<std::uint32_t>> backups_keep_ =
+        std::make_shared<std::atomic<std::uint32_t>>(7);
+    std::unique_ptr<JobDesk> jobs_;
     std::unique_ptr<SourceKeeper> sources_;
     std::optional<base::SipKey> inbound_key_;
     bool hears_traps_ = false;  // as of the start

@@ -32,7 +32,8 @@ base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const conf
                              .shards = std::max<std::size_t>(shards_.size(), 1),
                              .inbound_key = [this] { return inbound_key(); },
                              .hears_traps = hears_traps_,
-                             .hears_http = hears_http_};
+                             .hears_http = hears_http_,
+                             .jobs = jobs_ ? &jobs_->types() : nullptr};
     FleetImage image = make_image(inputs, diagnostics);
     // At the start, what was stored must not keep the rest from being polled.
     if (!diagnostics.ok() && warnings != nullptr) {
@@ -208,6 +209,7 @@ void Server::take_image(FleetImage next) {
     if (future.wait_for(kTakenWait) != std::future_status::ready) {
         log_.warn("the core has not taken a change yet");
     }
+    follow_jobs();
 }
 
 void Server::publish_view() {

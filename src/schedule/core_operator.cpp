@@ -59,6 +59,15 @@ Status SchedulerCore::operate(const OperatorAction& action, std::uint32_t task) 
         return config_error("operator.not_a_job",
                             fmt::format("{} recurs: disable it instead", quoted(action.key)));
     }
+    if (action.verb == OperatorVerb::kRetryJob) {
+        if (slot.job == JobState::kFailed || slot.job == JobState::kCancelled) {
+            revive_job(task);
+            return {};
+        }
+        return nothing_to_do(action.key, slot.job == JobState::kCompleted
+                                             ? "the job has completed"
+                                             : "the job has not ended yet");
+    }
     if (slot.job != JobState::kPending) {
         return nothing_to_do(action.key,
                              fmt::format("the job has ended ({})", to_string(slot.job)));

@@ -15,7 +15,9 @@ namespace {
 
 // FULL: a commit is on the disk when it returns. The log is folded back every 4000 pages (16 MB)
 // and cut to 64 MB after a burst. Temporary data stays in memory: a full disk cannot break a read.
+// A new file can give pages back bit by bit; for an old one the first line does nothing.
 constexpr const char* kPragmas =
+    "PRAGMA auto_vacuum = INCREMENTAL;"
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = FULL;"
     "PRAGMA temp_store = MEMORY;"
@@ -40,6 +42,9 @@ base::Result<std::unique_ptr<SqliteBackend>> SqliteBackend::open(
         return std::unexpected(std::move(status.error()));
     }
     if (auto status = backend->find_audit_head(); !status) {
+        return std::unexpected(status.error());
+    }
+    if (auto status = backend->end_open_runs(); !status) {
         return std::unexpected(std::move(status.error()));
     }
     return backend;
