@@ -19,6 +19,17 @@ namespace {
 
 constexpr std::size_t kMaxBody = 256U << 20U;
 constexpr std::size_t kMostLines = 1000;
+// Who may open the socket is the owner of the data folder.
+constexpr const char* kPrincipal = "local:socket";
+
+model::AuditEntry audit_entry(std::string action, std::string object) {
+    model::AuditEntry entry;
+    entry.at = net::wall_now();
+    entry.principal = kPrincipal;
+    entry.action = std::move(action);
+    entry.object = std::move(object);
+    return entry;
+}
 
 net::Response problem(int status, const base::Error& error) {
     document::Node body = document::Node::map();
@@ -109,7 +120,8 @@ base::Result<std::vector<config::FileText>> decode_files(const std::string& body
 
 ControlServer::ControlServer(net::EventLoop& loop, runtime::Server& server,
                              const observe::LogTail* log)
-    : server_(server),
+    : loop_(loop),
+      server_(server),
       log_(log),
       http_(loop, control_options(), [this](net::Request request, net::Responder responder) {
           handle(std::move(request), std::move(responder));
@@ -239,7 +251,7 @@ void ControlServer::apply(const net::Request& request, net::Responder responder)
         return;
     }
     const bool adopt = net::query_parameter(request.query, "adopt") == "true";
-    const auto report = server_.apply(*files, adopt);
+    const auto report = server_.apply(*files, adopt, kPrincipal);
     if (!report) {
         responder.send(problem(422, report.error()));
         return;
@@ -264,10 +276,17 @@ void ControlServer::operate(const net::Request& request, net::Responder responde
     schedule::OperatorAction action;
     action.verb = *verb;
     action.key = net::query_parameter(request.query, "key").value_or("");
-    server_.operate(
-        std::move(action), [responder = std::move(responder)](base::Status status) mutable {
-            responder.send(status ? net::Response::json(200, "{}") : problem(409, status.error()));
-        });
+    const std::string word = net::query_parameter(request.query, "verb").value_or("");
+    auto entry = audit_entry("task." + word, action.key.empty() ? "*" : action.key);
+    server_.operate(std::move(action), std::move(entry),
+                    [&loop = loop_, responder = std::move(responder)](
+                        base::Result<runtime::OperateResult> result) mutable {
+                        loop.post([responder = std::move(responder),
+                                   result = std::move(result)]() mutable {
+                            responder.send(result ? net::Response::json(200, "{}")
+                                                  : problem(409, result.error()));
+                        });
+                    });
 }
 
 void ControlServer::change_setting(const net::Request& request, net::Responder responder) {
@@ -275,7 +294,11 @@ void ControlServer::change_setting(const net::Request& request, net::Responder r
     const std::string key = net::query_parameter(request.query, "key").value_or("");
     const std::string value = net::query_parameter(request.query, "value").value_or("");
     auto status = config::set_value(wanted, key, value);
-    if (status) status = server_.change_settings(std::move(wanted), {"pollux settings set"});
+    auto entry = audit_entry("settings.change", key);
+    entry.after = value;
+    if (status) {
+        status = server_.change_settings(std::move(wanted), {"pollux settings set", {entry}});
+    }
     responder.send(status ? net::Response::json(200, "{}") : problem(422, status.error()));
 }
 

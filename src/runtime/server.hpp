@@ -79,7 +79,8 @@ class Server {
     void stop();
 
     // Takes in a fleet from files: all of it, or nothing with the reasons.
-    base::Result<ApplyReport> apply(const std::vector<config::FileText>& files, bool adopt = false);
+    base::Result<ApplyReport> apply(const std::vector<config::FileText>& files, bool adopt = false,
+                                    const std::string& principal = "local:files");
     // Changes single objects, as the API does: all of them, or nothing with the reasons; codes as
     // in config/fleet_edit.hpp, and fleet.invalid. Fields of `diagnostics` are those of the bodies.
     base::Result<ApplyReport> edit(std::span<const config::WantedObject> wanted, const Cause& cause,

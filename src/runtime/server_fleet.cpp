@@ -46,7 +46,8 @@ base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const conf
     return image;
 }
 
-base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& files, bool adopt) {
+base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& files, bool adopt,
+                                        const std::string& principal) {
     document::Diagnostics diagnostics;
     const config::LoadedFleet loaded = config::read_fleet(files, diagnostics);
     if (diagnostics.ok()) config::check_fleet(loaded.fleet, loaded.places, diagnostics);
@@ -70,7 +71,15 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
         return report;
     }
 
-    if (auto status = take_objects(changes, loaded.places, {"fleet files"}, report.warnings);
+    model::AuditEntry entry;
+    entry.at = net::wall_now();
+    entry.principal = principal;
+    entry.action = "fleet.apply";
+    entry.object = "fleet";
+    entry.after = fmt::format("{} added, {} changed, {} removed", report.added, report.changed,
+                              report.removed);
+    if (auto status =
+            take_objects(changes, loaded.places, {"fleet files", {entry}}, report.warnings);
         !status) {
         return std::unexpected(status.error());
     }

@@ -31,12 +31,12 @@ void Server::follow_jobs() {
     keeping.maintenance_every = settings_.maintenance_interval;
     jobs_->set_keeping(keeping);
     auto around = std::make_shared<JobSurroundings>();
-    if (auto fleet = config::from_objects(objects_)) around->fleet = std::move(*fleet);
+    if (auto fleet = config::from_objects(*objects_)) around->fleet = std::move(*fleet);
     around->secrets = secret_source(options_.environment, secrets_.get());
-    for (const auto& resource : image_.expansion.resources) {
+    for (const auto& resource : image_->expansion.resources) {
         around->resources[resource.name] = resource.capacity;
     }
-    for (const auto& [key, plan] : image_.plans) around->targets.insert(key);
+    for (const auto& [key, plan] : image_->plans) around->targets.insert(key);
     around->global_slots = settings_.global_slots;
     around->shards = std::max<std::size_t>(shards_.size(), 1);
     if (auto egress = make_egress(settings_)) around->egress = std::move(*egress);

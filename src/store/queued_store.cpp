@@ -188,6 +188,7 @@ void QueuedStore::perform(JobWork& work) {
     if (result) {
         count_commit(work.batch.added.size() + work.batch.removed.size(), 0,
                      &StoreStats::job_commits);
+        tell_audit();
     } else {
         count_failure(result.error());
     }

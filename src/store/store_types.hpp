@@ -71,6 +71,7 @@ struct JobRow {
 struct JobBatch {
     std::vector<JobRow> added;         // a key or an id that is there already is a conflict
     std::vector<std::string> removed;  // keys: what the core refused
+    std::vector<model::AuditEntry> audit = {};  // of the submission; in the same transaction
 };
 
 // Called once for each stored thing, objects first, then tasks, then memory, each in order of its

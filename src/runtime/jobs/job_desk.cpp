@@ -263,7 +263,8 @@ base::Result<std::vector<store::JobRow>> JobDesk::prepare(config::JobBatch& batc
     return rows;
 }
 
-void JobDesk::submit(config::JobBatch batch, const std::string& by, Done<JobSubmitted> done) {
+void JobDesk::submit(config::JobBatch batch, const std::string& by, Record record,
+                     Done<JobSubmitted> done) {
     auto rows = prepare(batch, by);
     if (!rows) {
         later([error = rows.error(), done = std::move(done)]() mutable {
@@ -275,8 +276,10 @@ void JobDesk::submit(config::JobBatch batch, const std::string& by, Done<JobSubm
     answer.batch = batch.jobs.front().batch;
     for (const JobSpec& job : batch.jobs) answer.ids.push_back(job.id);
     auto shared = std::make_shared<Done<JobSubmitted>>(std::move(done));
+    store::JobBatch stored{std::move(*rows), {}, {}};
+    if (record) stored.audit.push_back(std::move(*record));
     const auto accepted = store_.submit(
-        store::JobBatch{std::move(*rows), {}},
+        std::move(stored),
         [this, shared, batch = std::move(batch), answer](base::Status status) mutable {
             later([this, shared, batch = std::move(batch), answer = std::move(answer),
                    status = std::move(status)]() mutable {
@@ -347,12 +350,16 @@ std::string JobDesk::key_of(const std::string& id) const {
     return found == entries_.end() ? std::string() : found->second.key;
 }
 
-void JobDesk::operate(OperatorVerb verb, const std::string& key, Done<void> done) {
-    core_->operate({verb, key, 0}, [this, done = std::move(done)](base::Status status) mutable {
-        later([status = std::move(status), done = std::move(done)]() mutable {
-            done(std::move(status));
-        });
-    });
+void JobDesk::operate(OperatorVerb verb, const std::string& key, const Record& record,
+                      Done<void> done) {
+    core_->operate({verb, key, 0, nullptr}, record,
+                   [this, done = std::move(done)](base::Result<OperateResult> result) mutable {
+                       base::Status status;
+                       if (!result) status = std::unexpected(std::move(result.error()));
+                       later([status = std::move(status), done = std::move(done)]() mutable {
+                           done(std::move(status));
+                       });
+                   });
 }
 
 // To what depends on it, the farthest first.
@@ -373,12 +380,14 @@ std::vector<std::string> JobDesk::dependents(const std::string& id) const {
     return order;
 }
 
-void JobDesk::cancel(const std::string& id, bool cascade, Done<std::vector<std::string>> done) {
+void JobDesk::cancel(const std::string& id, bool cascade, Done<std::vector<std::string>> done,
+                     const Record& record) {
     std::vector<std::string> ids = cascade ? dependents(id) : std::vector{id};
     std::vector<std::string> keys;
     for (const std::string& one : ids) keys.push_back(key_of(one));
     ask(std::move(keys), false,
-        [this, id, ids = std::move(ids), done = std::move(done)](std::vector<Facts> facts) mutable {
+        [this, id, ids = std::move(ids), record,
+         done = std::move(done)](std::vector<Facts> facts) mutable {
             const auto own = find(id);
             if (!own) {
                 done(std::unexpected(own.error()));
@@ -394,11 +403,12 @@ void JobDesk::cancel(const std::string& id, bool cascade, Done<std::vector<std::
             for (std::size_t i = 0; i < ids.size(); ++i) {
                 if (facts[i].known && !model::has_ended(facts[i].phase)) open.push_back(ids[i]);
             }
-            cancel_all(std::move(open), std::move(done));
+            cancel_all(std::move(open), record, std::move(done));
         });
 }
 
-void JobDesk::cancel_all(std::vector<std::string> ids, Done<std::vector<std::string>> done) {
+void JobDesk::cancel_all(std::vector<std::string> ids, const Record& record,
+                         Done<std::vector<std::string>> done) {
     struct Gathered {
         std::vector<std::string> cancelled;
         std::size_t missing = 0;
@@ -409,7 +419,9 @@ void JobDesk::cancel_all(std::vector<std::string> ids, Done<std::vector<std::str
     all->missing = ids.size();
     all->done = std::move(done);
     for (const std::string& id : ids) {
-        operate(OperatorVerb::kCancelJob, key_of(id), [all, id](base::Status status) {
+        Record own = record;
+        if (own) own->object = key_of(id);
+        operate(OperatorVerb::kCancelJob, key_of(id), own, [all, id](base::Status status) {
             if (status) {
                 all->cancelled.push_back(id);
             } else {
@@ -426,9 +438,10 @@ void JobDesk::cancel_all(std::vector<std::string> ids, Done<std::vector<std::str
     }
 }
 
-void JobDesk::steer(const std::string& id, OperatorVerb verb, JobPhase to, Done<void> done) {
+void JobDesk::steer(const std::string& id, OperatorVerb verb, JobPhase to, const Record& record,
+                    Done<void> done) {
     ask({key_of(id)}, false,
-        [this, id, verb, to, done = std::move(done)](std::vector<Facts> facts) mutable {
+        [this, id, verb, to, record, done = std::move(done)](std::vector<Facts> facts) mutable {
             const auto entry = find(id);
             if (!entry) {
                 done(std::unexpected(entry.error()));
@@ -460,23 +473,27 @@ void JobDesk::steer(const std::string& id, OperatorVerb verb, JobPhase to, Done<
                 edit.plans.push_back(types_.plan((*entry)->spec, around_));
                 core_->edit(std::move(edit), [](std::vector<base::Error>) {});
             }
-            operate(verb, (*entry)->key, [done = std::move(done)](base::Status status) mutable {
-                if (!status) status.error().code = "job.transition";
-                done(std::move(status));
-            });
+            operate(verb, (*entry)->key, record,
+                    [done = std::move(done)](base::Status status) mutable {
+                        // What the disk did not take is no matter of states.
+                        if (!status && status.error().error_class == base::ErrorClass::kConfig) {
+                            status.error().code = "job.transition";
+                        }
+                        done(std::move(status));
+                    });
         });
 }
 
-void JobDesk::retry(const std::string& id, Done<void> done) {
-    steer(id, OperatorVerb::kRetryJob, JobPhase::kPending, std::move(done));
+void JobDesk::retry(const std::string& id, Done<void> done, const Record& record) {
+    steer(id, OperatorVerb::kRetryJob, JobPhase::kPending, record, std::move(done));
 }
 
-void JobDesk::hold(const std::string& id, Done<void> done) {
-    steer(id, OperatorVerb::kDisable, JobPhase::kPending, std::move(done));
+void JobDesk::hold(const std::string& id, Done<void> done, const Record& record) {
+    steer(id, OperatorVerb::kDisable, JobPhase::kPending, record, std::move(done));
 }
 
-void JobDesk::release(const std::string& id, Done<void> done) {
-    steer(id, OperatorVerb::kEnable, JobPhase::kPending, std::move(done));
+void JobDesk::release(const std::string& id, Done<void> done, const Record& record) {
+    steer(id, OperatorVerb::kEnable, JobPhase::kPending, record, std::move(done));
 }
 
 // --- what the core says -------------------------------------------------------------------------

@@ -127,13 +127,20 @@ class JobDesk {
                           document::Diagnostics& diagnostics) const;
     // What is wrong with it; nothing is stored.
     void check(const config::JobBatch& batch, document::Diagnostics& diagnostics) const;
-    void submit(config::JobBatch batch, const std::string& by, Done<JobSubmitted> done);
+    // With an entry an act is recorded in the audit trail, in the transaction of the act.
+    using Record = std::optional<model::AuditEntry>;
+    void submit(config::JobBatch batch, const std::string& by, Record record,
+                Done<JobSubmitted> done);
+    void submit(config::JobBatch batch, const std::string& by, Done<JobSubmitted> done) {
+        submit(std::move(batch), by, std::nullopt, std::move(done));
+    }
     // The ids of what was cancelled. With `cascade` also all that needs it; without it those fail
     // or are held, as they say.
-    void cancel(const std::string& id, bool cascade, Done<std::vector<std::string>> done);
-    void retry(const std::string& id, Done<void> done);
-    void hold(const std::string& id, Done<void> done);
-    void release(const std::string& id, Done<void> done);
+    void cancel(const std::string& id, bool cascade, Done<std::vector<std::string>> done,
+                const Record& record = {});
+    void retry(const std::string& id, Done<void> done, const Record& record = {});
+    void hold(const std::string& id, Done<void> done, const Record& record = {});
+    void release(const std::string& id, Done<void> done, const Record& record = {});
 
     void get(const std::string& id, Done<JobView> done);
     void list(JobFilter filter, Done<JobPage> done);
@@ -178,10 +185,12 @@ class JobDesk {
     void add_entry(model::JobSpec spec);
     void drop_entry(const std::string& id);
     std::vector<std::string> dependents(const std::string& id) const;
-    void operate(schedule::OperatorVerb verb, const std::string& key, Done<void> done);
+    void operate(schedule::OperatorVerb verb, const std::string& key, const Record& record,
+                 Done<void> done);
     void steer(const std::string& id, schedule::OperatorVerb verb, model::JobPhase to,
-               Done<void> done);
-    void cancel_all(std::vector<std::string> ids, Done<std::vector<std::string>> done);
+               const Record& record, Done<void> done);
+    void cancel_all(std::vector<std::string> ids, const Record& record,
+                    Done<std::vector<std::string>> done);
     // Asks the core about jobs; `done` is called on the loop.
     void ask(std::vector<std::string> keys, bool closely,
              std::move_only_function<void(std::vector<Facts>)> done);

@@ -146,6 +146,7 @@ class MemoryBackend final : public Backend {
             content.job_runs.erase(key);
         }
         for (const JobRow& row : batch.added) content.jobs.emplace(row.key, row);
+        write_audit(batch.audit);
         return {};
     }
 

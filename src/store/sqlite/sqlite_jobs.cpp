@@ -47,7 +47,8 @@ base::Status SqliteBackend::end_open_runs() {
 }
 
 base::Status SqliteBackend::commit(const JobBatch& batch) {
-    return in_transaction(*writer_, [&]() -> base::Status {
+    AuditChain chain = chain_;
+    auto status = in_transaction(*writer_, [&]() -> base::Status {
         if (auto done = remove_jobs(batch.removed); !done) return done;
         auto statement = writer_->prepare("INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5)");
         if (!statement) return std::unexpected(std::move(statement.error()));
@@ -57,14 +58,16 @@ base::Status SqliteBackend::commit(const JobBatch& batch) {
             statement->bind(3, std::string_view(row.batch));
             statement->bind(4, row.created.us);
             statement->bind(5, std::string_view(row.spec));
-            auto status = statement->run();
-            if (!status && status.error().code == "store.conflict") {
+            auto added = statement->run();
+            if (!added && added.error().code == "store.conflict") {
                 return std::unexpected(job_conflict(row.key));
             }
-            if (!status) return status;
+            if (!added) return added;
         }
-        return {};
+        return write_audit(chain, batch.audit);
     });
+    if (status) take_audit(std::move(chain));
+    return status;
 }
 
 base::Status SqliteBackend::remove_jobs(const std::vector<std::string>& keys) {
