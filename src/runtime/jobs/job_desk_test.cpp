@@ -6,6 +6,7 @@
 #include <semaphore>
 #include <thread>
 
+#include "runtime/jobs/job_metrics.hpp"
 #include "runtime/jobs/job_test_support.hpp"
 #include "store/store_test_support.hpp"
 
@@ -307,6 +308,30 @@ TEST_F(JobDeskTest, WhatHasEndedLongAgoGoesUnlessSomebodyWaitsForIt) {
     EXPECT_EQ(stage->restored(), 2U) << "and it is gone from the store";
     EXPECT_TRUE(stage->release(ids[2]));
     EXPECT_TRUE(stage->reaches(ids[2], JobPhase::kCompleted));
+}
+
+TEST_F(JobDeskTest, ThePageOfMetricsCountsJobsByType) {
+    open();
+    work.open();
+    const auto ids = submit(
+        "jobs:\n  - {name: a, type: step, resources: {cpu: 2}}\n"
+        "  - {name: b, type: step, labels: {fails: y}}\n");
+    ASSERT_TRUE(stage->reaches(ids[0], JobPhase::kCompleted));
+    ASSERT_TRUE(stage->reaches(ids[1], JobPhase::kFailed));
+    test::Inbox<std::string> box;
+    stage->core().ask([&](const CoreLoop::View& view) {
+        std::string page;
+        write_job_metrics(view, page);
+        box.put(page);
+    });
+    const std::string page = box.wait_for(1).at(0);
+    EXPECT_THAT(page, HasSubstr("pollux_jobs{type=\"step\",state=\"completed\"} 1\n"));
+    EXPECT_THAT(page, HasSubstr("pollux_jobs{type=\"step\",state=\"running\"} 0\n"));
+    EXPECT_THAT(page, HasSubstr("pollux_job_runs_total{type=\"step\",result=\"ok\"} 1\n"));
+    EXPECT_THAT(page, HasSubstr("pollux_job_runs_total{type=\"step\",result=\"failed\"} 1\n"));
+    EXPECT_THAT(page, HasSubstr("pollux_job_start_seconds_count{type=\"step\"} 2\n"));
+    EXPECT_THAT(page, HasSubstr("pollux_start_batch_size_sum 2\n"));
+    EXPECT_THAT(page, HasSubstr("pollux_resource_capacity{resource=\"cpu\"} 2\n"));
 }
 
 TEST_F(JobDeskTest, TheLastBatchesAreKeptWithWhatWasHeld) {

@@ -15,9 +15,7 @@ namespace {
 
 // FULL: a commit is on the disk when it returns. The log is folded back every 4000 pages (16 MB)
 // and cut to 64 MB after a burst. Temporary data stays in memory: a full disk cannot break a read.
-// A new file can give pages back bit by bit; for an old one the first line does nothing.
 constexpr const char* kPragmas =
-    "PRAGMA auto_vacuum = INCREMENTAL;"
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = FULL;"
     "PRAGMA temp_store = MEMORY;"
@@ -56,6 +54,14 @@ base::Status SqliteBackend::open_connections() {
     if (!writer) return std::unexpected(std::move(writer.error()));
     writer_ = std::move(*writer);
     if (auto status = check_shape(*writer_, state_schema()); !status) return status;
+    // A new file can give pages back bit by bit. One that holds something is not touched by this.
+    auto pages = writer_->integer("PRAGMA page_count");
+    if (!pages) return std::unexpected(std::move(pages.error()));
+    if (*pages == 0) {
+        if (auto status = writer_->execute("PRAGMA auto_vacuum = INCREMENTAL"); !status) {
+            return status;
+        }
+    }
     if (auto status = writer_->execute(kPragmas); !status) return status;
     if (auto status = check_after_crash(); !status) return status;
     if (auto status = migrate_up(*writer_, state_schema()); !status) return status;
