@@ -106,6 +106,7 @@ base::Status ApiService::open() {
     auto http = ApiServer::create(std::move(*options), log_);
     if (!http) return std::unexpected(http.error());
     http_ = std::move(*http);
+    door_ = std::make_shared<LoopDoor>(http_->loop());
     if (auto status = load_accounts(); !status) return status;
     auto router = Router::create(routes());
     if (!router) return std::unexpected(router.error());
@@ -125,8 +126,8 @@ base::Status ApiService::load_accounts() {
     ports.submit = [this](store::ObjectBatch batch, store::ObjectDone done) {
         return server_.store().submit(std::move(batch), std::move(done));
     };
-    ports.post = [this](std::move_only_function<void()> work) {
-        http_->loop().post(std::move(work));
+    ports.post = [door = door_](std::move_only_function<void()> work) {
+        door->post(std::move(work));
     };
     ports.work = [this](std::move_only_function<void()> work) {
         return hashes_.submit(std::move(work));
@@ -157,13 +158,15 @@ base::Status ApiService::load_accounts() {
 
 std::vector<Route> ApiService::routes() {
     std::vector<Route> all = account_handlers_->routes();
-    const ServerLink link{server_, main_, http_->loop(), reads_, log_, options_.version};
+    const ServerLink link{server_, main_, door_, reads_, log_, options_.version};
     add_monitoring_routes(all, link);
     add_failure_routes(all, link);
     add_scheduler_routes(all, link);
     add_settings_routes(all, link);
     add_fleet_routes(all, link);
     add_target_routes(all, link);
+    add_addon_routes(all, link);
+    add_history_routes(all, link);
     add_job_routes(all, link);
     add_system_routes(all, link);
     return with_documentation(std::move(all), {.title = "Pollux", .version = options_.version});
@@ -225,6 +228,7 @@ void ApiService::stop() {
     });
     if (!http_->addresses().empty()) done.wait_for(std::chrono::seconds(2));
     http_->stop();
+    door_->close();
 }
 
 }  // namespace pollux::api

@@ -11,6 +11,7 @@
 #include "api/accounts.hpp"
 #include "api/api_server.hpp"
 #include "api/authenticator.hpp"
+#include "api/loop_door.hpp"
 #include "api/server_link.hpp"
 #include "base/result.hpp"
 #include "base/secret.hpp"
@@ -68,6 +69,7 @@ class ApiService {
     net::WorkPool hashes_;  // passwords: two at once
     net::WorkPool reads_;   // of the store
     std::unique_ptr<ApiServer> http_;
+    std::shared_ptr<LoopDoor> door_;  // to the loop of http_
     std::unique_ptr<Accounts> accounts_;
     std::unique_ptr<AccountAuthenticator> authenticator_;
     std::unique_ptr<AccountHandlers> account_handlers_;

@@ -15,6 +15,8 @@ void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_failure_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_fleet_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_target_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_addon_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_history_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_job_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_settings_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_system_routes(std::vector<Route>& routes, const ServerLink& link);

@@ -4,9 +4,9 @@
 
 #include <charconv>
 
+#include "api/history_page.hpp"
 #include "app/events_page.hpp"
 #include "app/fleet_access.hpp"
-#include "app/history_page.hpp"
 #include "app/profile_page.hpp"
 #include "app/server_page.hpp"
 #include "base/bytes.hpp"
@@ -52,11 +52,11 @@ std::size_t limit_of(const net::Request& request) {
     return std::clamp<std::size_t>(limit, 1, kMostLines);
 }
 
-base::Result<HistoryWish> history_wish(const net::Request& request) {
+base::Result<api::HistoryWish> history_wish(const net::Request& request) {
     const auto parameter = [&](std::string_view name) {
         return net::query_parameter(request.query, name).value_or("");
     };
-    HistoryWish wish;
+    api::HistoryWish wish;
     wish.key = parameter("key");
     wish.metric = parameter("metric");
     wish.row = parameter("row");
@@ -187,7 +187,7 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
         responder.send(net::Response::text(200, encode_objects(server_.objects())));
     } else if (route == "GET /history") {
         const auto wish = history_wish(request);
-        const auto page = wish ? history_page(server_, *wish)
+        const auto page = wish ? api::history_page(server_.history(), *server_.view(), *wish)
                                : base::Result<std::string>(std::unexpected(wish.error()));
         responder.send(page ? net::Response::json(200, *page) : problem(422, page.error()));
     } else if (route == "GET /inbound") {
