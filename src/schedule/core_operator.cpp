@@ -165,10 +165,11 @@ std::vector<std::uint32_t> SchedulerCore::chosen_by(const OperatorAction& action
             return;
         }
         const FailureState& state = failures_[slot.failure];
-        const bool wanted = action.verb == OperatorVerb::kRetryAllDeadLetters
-                                ? state.dead_letter != DeadLetterReason::kNone
-                                : state.breaker != BreakerState::kClosed;
-        if (wanted) chosen.push_back(task);
+        // As for one task: a reset retries a dead letter too, also one that never opened a breaker.
+        const bool dead = state.dead_letter != DeadLetterReason::kNone;
+        const bool open = action.verb == OperatorVerb::kResetAllBreakers &&
+                          state.breaker != BreakerState::kClosed;
+        if (dead || open) chosen.push_back(task);
     };
     if (filter == nullptr || filter->keys.empty()) {
         for (std::uint32_t task = 0; task < tasks_.capacity(); ++task) consider(task);
