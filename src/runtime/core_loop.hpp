@@ -28,6 +28,7 @@
 #include "engine/engine.hpp"
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
+#include "runtime/event_feed.hpp"
 #include "runtime/failure_book.hpp"
 #include "runtime/operate_result.hpp"
 #include "runtime/poll_stats.hpp"
@@ -42,6 +43,7 @@ struct CoreWiring {
         cancel;
     std::function<void(std::uint32_t task, const PollPlan& plan)> forgotten;
     std::function<void(const engine::TaskChange& change)> published;
+    EventFeed* events = nullptr;  // is told what may be seen and how polls ended; outlives the loop
 };
 
 // All of it is taken in one step: settings, devices, removals, then tasks with their plans.
@@ -128,6 +130,9 @@ class CoreLoop {
     void send_cancels();
     void follow_changes();
     void publish(const engine::TaskChange& change);
+    // core_loop_events.cpp: what followers of events are told about polls.
+    void note_poll(const RunReport& report);
+    void tell_polls(base::Instant now);
     void answer_correlations();
     void submit_batch();
     void write_failures(base::Duration gather);
@@ -155,6 +160,7 @@ class CoreLoop {
     std::vector<std::vector<RunOrder>> outgoing_;  // by shard
     FailureBook failures_;
     base::BootTime failures_written_;
+    std::vector<std::pair<model::TaskHandle, PollNews>> polled_;  // reported, not yet decided about
     struct Waiting {
         std::move_only_function<void(std::vector<base::Error>)> done;
         std::vector<base::Error> errors;

@@ -180,6 +180,8 @@ base::Status Server::load() {
     auto loaded = store_->load(visitor);
     if (!loaded) return std::unexpected(loaded.error());
     loaded_ = std::move(*loaded);
+    event_epoch_ =
+        directory_ ? loaded_.epoch : static_cast<std::uint32_t>(random_bits().first & 0xFFFFFU) + 1;
     if (!unreadable.empty()) {
         return base::config_error(
             "vault.wrong_key",
@@ -240,15 +242,13 @@ base::Status Server::start_threads() {
         shards_[shard]->dispatch(std::move(orders));
     };
     wiring.cancel = [this](std::vector<RunCancel> cancels, std::shared_ptr<const PollPlan> plan) {
-        if (plan) {
-            shards_[plan->shard]->cancel(std::move(cancels));
-            return;
-        }
+        if (plan) return shards_[plan->shard]->cancel(std::move(cancels));
         for (const auto& shard : shards_) shard->cancel(cancels);
     };
     wiring.forgotten = [this](std::uint32_t task, const PollPlan& plan) {
         shards_[plan.shard]->forget(task);
     };
+    wiring.events = &events_;
     core_ = std::make_unique<CoreLoop>(*store_, log_, std::move(wiring), shards,
                                        static_cast<std::size_t>(settings_.metrics_target_limit));
 
