@@ -134,8 +134,8 @@ std::vector<Route> user_routes(AccountHandlers* handlers) {
     route.status = 201;
     route.request_schema = kNewUserSchema;
     route.request_example =
-        R"({"name":"alice","password":"correct horse battery","grants":[{"role":"operator",)"
-        R"("selector":"site=berlin"}]})";
+        R"({"name":"alice","display":"Alice","password":"correct horse battery",)"
+        R"("grants":[{"role":"operator","selector":"site=berlin"}]})";
     route.response_schema = kUserSchema;
     route.response_example = kUserExample;
     route.handler = bind(handlers, &AccountHandlers::create_user);
@@ -199,7 +199,7 @@ std::vector<Route> own_routes(AccountHandlers* handlers) {
     route.status = 201;
     route.request_schema = kNewTokenSchema;
     route.request_example =
-        R"({"name":"ci","scopes":["monitoring:read"],"expires":"2030-01-31T00:00:00Z"})";
+        R"({"name":"ci","scopes":["monitoring:read"],"expires":"2099-01-31T00:00:00Z"})";
     route.response_schema =
         R"({"type":"object","required":["secret","token"],"properties":{"token":{},)"
         R"("secret":{"type":"string"}}})";

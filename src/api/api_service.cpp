@@ -73,7 +73,7 @@ base::Result<ApiServerOptions> ApiService::server_options() const {
     // Somebody wrote another address into the settings: that is the decision.
     options.allow_non_loopback = true;
     for (const std::string& item : settings.api_listen.items) {
-        const auto split = config::split_host_port(item);
+        const auto split = config::split_listen_address(item);
         if (!split) {
             return base::config_error(
                 "api.address",

@@ -42,26 +42,37 @@ void health(const ServerLink& link, Call call) {
 using WriteAnswer = std::function<std::string(const std::string& key, const OperateResult& result,
                                               const model::AuditEntry& entry)>;
 
-// An act on one task: allowed by its labels, recorded with it, answered after the commit.
-void operate_one(const ServerLink& link, Call call, OperatorVerb verb, std::string action,
-                 WriteAnswer write) {
+// What the trail is to say of an act on one task. Nothing: the call is answered, because its body
+// has mistakes or its principal may not do this to a target with these labels.
+std::optional<model::AuditEntry> permitted_act(const ServerLink& link, Call& call,
+                                               std::string action) {
     const std::string key(call.parameter("key"));
     const auto reason = read_reason(call);
     if (!reason) {
         call.problem(reason.error());
-        return;
+        return std::nullopt;
     }
     const auto view = link.view();
     if (!may_see(call, *view, key)) {
         call.problem(not_found("task " + base::quoted(key)));
-        return;
+        return std::nullopt;
     }
     model::AuditEntry entry = audit_entry(call, std::move(action), key, *reason);
-    const Permission needed = call.route->permission;
-    if (!access::may_on(call.principal, needed, Area::kMonitoring, labels_of(*view, key))) {
-        refuse(link, std::move(call), std::move(entry));
-        return;
+    if (access::may_on(call.principal, call.route->permission, Area::kMonitoring,
+                       labels_of(*view, key))) {
+        return entry;
     }
+    refuse(link, std::move(call), std::move(entry));
+    return std::nullopt;
+}
+
+// An act on one task: allowed by its labels, recorded with it, answered after the commit.
+void operate_one(const ServerLink& link, Call call, OperatorVerb verb, std::string action,
+                 WriteAnswer write) {
+    const std::string key(call.parameter("key"));
+    auto permitted = permitted_act(link, call, std::move(action));
+    if (!permitted) return;
+    model::AuditEntry entry = std::move(*permitted);
     schedule::OperatorAction act;
     act.verb = verb;
     act.key = key;
@@ -110,12 +121,9 @@ std::string removal_answer(const std::string& key, const OperateResult&,
 // The dead letter goes with its target: the addon is taken off the device.
 void remove_target(const ServerLink& link, Call call) {
     const std::string key(call.parameter("key"));
-    const auto reason = read_reason(call);
-    if (!reason) {
-        call.problem(reason.error());
-        return;
-    }
-    auto entry = audit_entry(call, "dlq.remove", key, *reason);
+    auto permitted = permitted_act(link, call, "dlq.remove");
+    if (!permitted) return;
+    model::AuditEntry entry = std::move(*permitted);
     auto held = std::make_shared<Call>(std::move(call));
     link.ask(
         [key](const auto& core) {

@@ -155,6 +155,7 @@ void write_operation(JsonWriter& json, const Route& route) {
                    route.open ? "[]" : R"([{"token":[]},{"bearer":[]},{"session":[]}])");
     json.field("x-permission", route.open ? "open" : access::to_string(route.permission));
     json.field("x-area", access::to_string(route.area));
+    if (route.everywhere) json.field("x-everywhere", true);
     json.field("x-rate-class", to_string(route.rate));
     json.field("x-body-limit", static_cast<std::uint64_t>(route.body_limit));
     json.end_object();

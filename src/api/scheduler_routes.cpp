@@ -1,4 +1,6 @@
 // What the scheduler is doing and why: explain, plan, poll now.
+#include <limits>
+
 #include "api/routes.hpp"
 #include "api/task_pages.hpp"
 
@@ -45,16 +47,20 @@ void plan(const ServerLink& link, Call call) {
         base::WallTime now;
         bool shadow = false;
     };
+    // Who sees a part of the fleet gets as many of that part.
+    const bool all = access::may_everywhere(call.principal, Permission::kRead, Area::kMonitoring);
+    const std::size_t asked = all ? limit : std::numeric_limits<std::size_t>::max();
     link.ask(
-        [limit](const auto& core) {
-            return Facts{plan_rows(core, limit), core.now.wall,
+        [asked](const auto& core) {
+            return Facts{plan_rows(core, asked), core.now.wall,
                          core.engine.core().settings().mode == model::AdaptiveMode::kShadow};
         },
-        [call = std::move(call), view = link.view()](Facts facts) mutable {
+        [call = std::move(call), view = link.view(), limit](Facts facts) mutable {
             std::erase_if(facts.rows, [&](const runtime::TaskRow& row) {
                 return !access::may_on(call.principal, Permission::kRead, Area::kMonitoring,
                                        labels_of(*view, row.key));
             });
+            if (facts.rows.size() > limit) facts.rows.resize(limit);
             call.json(200, plan_page(facts.rows, facts.now, facts.shadow));
         });
 }

@@ -30,6 +30,10 @@ std::expected<document::Node, Problem> read_body(const Call& call) {
     document::Diagnostics diagnostics;
     auto parsed = document::parse_json(call.request.body, "body", diagnostics);
     if (!parsed.ok) return std::unexpected(problem_of(diagnostics, false));
+    if (!parsed.root.is_map()) {
+        diagnostics.error(parsed.root.mark(), "", "an object is expected");
+        return std::unexpected(problem_of(diagnostics));
+    }
     return std::move(parsed.root);
 }
 

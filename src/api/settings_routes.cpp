@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/etag.hpp"
+#include "api/fleet_edits.hpp"
 #include "api/routes.hpp"
 #include "api/settings_pages.hpp"
 #include "document/map_reader.hpp"
@@ -77,9 +78,16 @@ void put(const ServerLink& link, SettingsPart part, Call call) {
         call.problem(body.error());
         return;
     }
-    const document::Node* reason = body->find("reason");
-    change(link, std::move(call), "settings.change", reason == nullptr ? "" : reason->scalar(),
-           part,
+    std::string reason;
+    const document::Node* given = body->find("reason");
+    if (given != nullptr && !given->is_scalar()) {
+        document::Diagnostics diagnostics;
+        diagnostics.error(given->mark(), "reason", "a text is expected");
+        call.problem(problem_of(diagnostics));
+        return;
+    }
+    take_reason(*body, reason);
+    change(link, std::move(call), "settings.change", reason, part,
            [part, body = std::move(*body)](const runtime::FleetView& view,
                                            Call& answer) -> std::optional<StoredSettings> {
                document::Diagnostics diagnostics;

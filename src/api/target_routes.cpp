@@ -294,7 +294,7 @@ void add_writes(std::vector<Route>& routes, const ServerLink& link) {
         "`device_spec` is the body of a device that does not exist yet, `spec` holds settings of "
         "the target; the fields are those of the fleet files.";
     make.request_example =
-        R"({"addon":"snmp-system","device":"switch-1","device_spec":{"address":"192.0.2.1"},)"
+        R"({"addon":"snmp-system","device":"switch-2","device_spec":{"address":"192.0.2.2"},)"
         R"("spec":{"tier":"high"}})";
     make.body_optional = false;
     make.status = 201;

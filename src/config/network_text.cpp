@@ -118,4 +118,14 @@ std::optional<HostPort> split_host_port(std::string_view text) {
     return with_port(host, text.substr(colon + 1));
 }
 
+std::optional<HostPort> split_listen_address(std::string_view text) {
+    const bool any_port = text.ends_with(":0");
+    std::string_view host = text;
+    if (any_port) host.remove_suffix(2);
+    // "::1:0" is an address as a whole, and has no port.
+    const auto split = any_port && is_ipv6(host) ? std::nullopt : split_host_port(host);
+    if (!split || !is_address(split->host) || (split->port == 0) != any_port) return std::nullopt;
+    return split;
+}
+
 }  // namespace pollux::config

@@ -27,5 +27,7 @@ struct HostPort {
     std::uint16_t port = 0;
 };
 std::optional<HostPort> split_host_port(std::string_view text);
+// An address to listen on, with its port; port 0: whichever is free.
+std::optional<HostPort> split_listen_address(std::string_view text);
 
 }  // namespace pollux::config

@@ -36,6 +36,22 @@ TEST(NetworkText, KnowsRanges) {
     }
 }
 
+TEST(NetworkText, KnowsWhereToListen) {
+    const auto port = [](std::string_view text) {
+        const auto split = split_listen_address(text);
+        return split ? static_cast<int>(split->port) : -1;
+    };
+    EXPECT_EQ(port("127.0.0.1:7655"), 7655);
+    EXPECT_EQ(port("[::1]:7655"), 7655);
+    EXPECT_EQ(port("127.0.0.1:0"), 0) << "any free port";
+    EXPECT_EQ(port("[::1]:0"), 0);
+    for (const std::string_view text :
+         {"", ":0", "0", "127.0.0.1", "[::1]", "::1", "::1:0", "localhost:1", "127.0.0.1:1:0",
+          "127.0.0.1:00", "[::1]:0:0"}) {
+        EXPECT_EQ(port(text), -1) << text;
+    }
+}
+
 TEST(NetworkText, KnowsHostNames) {
     for (const std::string_view text : {"a", "web-1.example", "_srv.x", "example.", "3com"}) {
         EXPECT_TRUE(is_host_name(text)) << text;

@@ -200,7 +200,7 @@ constexpr SettingDef kCommands[] = {
 };
 
 constexpr SettingDef kInbound[] = {
-    {"trap_listen", "trapListen", "POLLUX_TRAP_LISTEN", "", &Settings::trap_listen, 0, 0, kRefuse,
+    {"trap_listen", "trapListen", "POLLUX_TRAP_LISTEN", "", &Settings::trap_listen, 1, 0, kRefuse,
      false, kRestart,
      "Where SNMP traps and informs are heard, such as `127.0.0.1:1162,[::1]:1162`; a port alone is "
      "one of 127.0.0.1. Empty: nowhere. Port 162 needs CAP_NET_BIND_SERVICE, or `systemd` here and "
@@ -209,7 +209,7 @@ constexpr SettingDef kInbound[] = {
      0, 0, kRefuse, false, kLive,
      "Senders that forward traps of others: what they say about the first sender (the agent "
      "address of v1, snmpTrapAddress.0) is believed."},
-    {"inbound_listen", "inboundListen", "POLLUX_INBOUND_LISTEN", "", &Settings::inbound_listen, 0,
+    {"inbound_listen", "inboundListen", "POLLUX_INBOUND_LISTEN", "", &Settings::inbound_listen, 1,
      0, kRefuse, false, kRestart,
      "Where webhooks and pushes are heard over HTTP, such as `127.0.0.1:7656`. Empty: nowhere."},
     {"inbound_url", "inboundUrl", "POLLUX_INBOUND_URL", "", &Settings::inbound_url, 0, 0, kRefuse,
@@ -246,7 +246,8 @@ constexpr SettingDef kAccess[] = {
     {"api_listen", "apiListen", "POLLUX_API_LISTEN", "", &Settings::api_listen, 0, 0, kRefuse,
      false, kRestart,
      "Where the API listens, such as `127.0.0.1:7655,[::1]:7655`; a port alone is one of "
-     "127.0.0.1. Empty: nowhere. Reachable from elsewhere, it should have TLS, here or in a "
+     "127.0.0.1, port 0 is any free one. Empty: nowhere. Reachable from elsewhere, it should have "
+     "TLS, here or in a "
      "proxy."},
     {"api_tls_certificate", "apiTlsCertificate", "POLLUX_API_TLS_CERTIFICATE", "",
      &Settings::api_tls_certificate, 0, 0, kRefuse, false, kRestart,

@@ -49,7 +49,7 @@ struct SettingDef {
     std::string_view environment;  // name of the variable
     std::string_view alias;        // another variable with the same meaning; empty: none
     SettingField field;
-    double low = 0;  // of numbers; durations in seconds
+    double low = 0;  // of numbers; durations in seconds; of places to listen the least port
     double high = 0;
     OutOfRange out_of_range = OutOfRange::kRefuse;
     bool zero_is_unset = false;  // in system.json: 0 keeps the default, as older files have it

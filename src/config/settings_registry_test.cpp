@@ -124,6 +124,7 @@ TEST(SettingsRegistry, WhatTheApiIsToldIsChecked) {
         return parsed.has_value();
     };
     EXPECT_TRUE(takes("api_listen", ""));
+    EXPECT_TRUE(takes("api_listen", "127.0.0.1:0,[::1]:0")) << "any free port";
     EXPECT_TRUE(takes("api_tls_key", "/etc/pollux/key.pem"));
     EXPECT_TRUE(takes("api_tls_key", ""));
     EXPECT_FALSE(takes("api_tls_key", "key.pem"));

@@ -177,8 +177,8 @@ struct Parser {
         for (const std::string& item : split_list(text)) {
             const bool port_alone = item.find_first_not_of("0123456789") == std::string::npos;
             const std::string address = port_alone ? "127.0.0.1:" + item : item;
-            const auto split = split_host_port(address);
-            if (address != "systemd" && (!split || split->port == 0 || !is_address(split->host) ||
+            const auto split = split_listen_address(address);
+            if (address != "systemd" && (!split || split->port < definition.low ||
                                          list.items.size() >= kMaxListenAddresses)) {
                 return unparsable(item,
                                   "an address with a port, such as 127.0.0.1:1162 or [::1]:1162, "

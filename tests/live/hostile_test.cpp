@@ -6,6 +6,7 @@
 #include "lab/fleet_server.hpp"
 #include "lab/http_pages.hpp"
 #include "net/test_nginx.hpp"
+#include "net/gzip.hpp"
 #include "tests/live/fleet_text.hpp"
 #include "tests/live/pollux_server.hpp"
 
@@ -71,7 +72,7 @@ class Hostile : public testing::Test {
 TEST_F(Hostile, EachIsCutOffAndNamedWhileOthersStayFresh) {
     auto fleet = lab::FleetServer::start({.snmp = 8, .http = 6}).value();
     const std::uint16_t web_port = free_port();
-    folder_.write("www/bomb.json", lab::gzip(std::string(kBombBytes, ' ')));
+    folder_.write("www/bomb.json", net::gzip(std::string(kBombBytes, ' ')));
     net::test::Nginx nginx(folder_,
                            fmt::format("server {{ listen 127.0.0.1:{}; root {};\n"
                                        "location = /bomb.json {{ add_header Content-Encoding gzip; "

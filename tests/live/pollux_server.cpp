@@ -51,10 +51,26 @@ void PolluxServer::start() {
     process_ = std::make_unique<Process>(arguments, folder_, environment_);
     address_.clear();
     Process::wait_until(kLong, [this] {
-        for (const LogLine& line : lines_with(lines(), "serving")) address_ = line.get("metrics");
+        for (const LogLine& line : lines_with(lines(), "serving")) {
+            address_ = line.get("metrics");
+            api_ = line.get("api");
+        }
         return !address_.empty() || !process_->running();
     });
     ASSERT_FALSE(address_.empty()) << "the server does not start:\n" << log();
+}
+
+std::string PolluxServer::bootstrap_token() const {
+    std::string token;
+    Process::wait_until(kLong, [&] {
+        const std::string text = log();
+        const std::size_t begin = text.find("plxboot_");
+        const std::size_t end = text.find('\n', begin);
+        if (begin == std::string::npos || end == std::string::npos) return !process_->running();
+        token = text.substr(begin, end - begin);
+        return true;
+    });
+    return token;
 }
 
 bool PolluxServer::everyone_answers() const {

@@ -58,6 +58,10 @@ class PolluxServer {
     MetricsPage metrics() const { return page("/metrics"); }
     MetricsPage device_metrics() const { return page("/metrics/devices"); }
     const std::string& address() const { return address_; }  // of the pages, "127.0.0.1:port"
+    const std::string& api_address() const { return api_; }  // "127.0.0.1:port"
+    // What a server without an admin prints for who started it; waits for it.
+    std::string bootstrap_token() const;
+    pid_t pid() const { return process_->pid(); }
     const std::string& data() const { return data_; }
     std::chrono::steady_clock::time_point started_at() const { return started_at_; }
 
@@ -83,6 +87,7 @@ class PolluxServer {
     std::string data_;
     std::string addons_;
     std::string address_;
+    std::string api_;
     std::string earlier_;  // logs of the lives before
     std::chrono::steady_clock::time_point started_at_;
     std::unique_ptr<net::test::Process> process_;

@@ -1,0 +1,223 @@
+#include "tests/live/api_operations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "tests/live/api_client.hpp"
+
+namespace pollux::live {
+namespace {
+
+using document::Node;
+
+Node copy_at(const Node& root, const std::string& path) {
+    const Node* found = node_at(root, path);
+    return found == nullptr ? Node() : *found;
+}
+
+// Media types have dots and slashes: taken by hand.
+const Node* content_of(const Node* holder) {
+    const Node* content = holder == nullptr ? nullptr : holder->find("content");
+    return content == nullptr || content->entries().empty() ? nullptr
+                                                            : &content->entries().front().value;
+}
+
+void read_parameters(const Node& operation, ApiOperation& one) {
+    const Node* parameters = operation.find("parameters");
+    if (parameters == nullptr) return;
+    for (const Node& parameter : parameters->items()) {
+        if (text_at(parameter, "name") == "If-Match") one.needs_if_match = true;
+        if (text_at(parameter, "in") != "query" || text_at(parameter, "required") != "true") {
+            continue;
+        }
+        const std::string example = text_at(parameter, "example");
+        one.required_query.push_back(text_at(parameter, "name") + "=" +
+                                     (example.empty() ? "1" : example));
+    }
+}
+
+ApiOperation read_operation(const std::string& path, const std::string& method,
+                            const Node& operation) {
+    ApiOperation one;
+    one.id = text_at(operation, "operationId");
+    one.path = path;
+    one.method = method;
+    std::ranges::transform(one.method, one.method.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    one.permission = text_at(operation, "x-permission");
+    one.area = text_at(operation, "x-area");
+    one.rate = text_at(operation, "x-rate-class");
+    one.everywhere = text_at(operation, "x-everywhere") == "true";
+    one.body_limit = std::stoul(text_at(operation, "x-body-limit"));
+    read_parameters(operation, one);
+    if (const Node* body = operation.find("requestBody")) {
+        const Node* content = body->find("content");
+        one.takes_json = content != nullptr && content->find("application/json") != nullptr;
+        if (const Node* kind = content_of(body)) {
+            one.request_schema = copy_at(*kind, "schema");
+            one.request_example = copy_at(*kind, "example");
+        }
+    }
+    const Node* responses = operation.find("responses");
+    if (responses == nullptr || responses->entries().empty()) return one;
+    one.status = std::stoi(responses->entries().front().key);
+    if (const Node* kind = content_of(&responses->entries().front().value)) {
+        one.response_schema = copy_at(*kind, "schema");
+        one.response_example = copy_at(*kind, "example");
+    }
+    return one;
+}
+
+bool is_number(const Node& node) {
+    return node.is_scalar() && !node.quoted() && !node.scalar().empty() &&
+           (node.scalar()[0] == '-' || (node.scalar()[0] >= '0' && node.scalar()[0] <= '9'));
+}
+bool is_boolean(const Node& node) {
+    return node.is_scalar() && !node.quoted() &&
+           (node.scalar() == "true" || node.scalar() == "false");
+}
+
+std::string kind_of(const Node& node) {
+    if (node.is_null()) return "null";
+    if (node.is_map()) return "object";
+    if (node.is_sequence()) return "array";
+    if (is_boolean(node)) return "boolean";
+    return is_number(node) ? "number" : "string";
+}
+
+bool has_type(const Node& value, const std::string& type) {
+    const std::string kind = kind_of(value);
+    if (type == "integer") {
+        return kind == "number" && value.scalar().find_first_of(".eE") == std::string::npos;
+    }
+    return kind == type;
+}
+
+void check_text(const Node& schema, const Node& value, const std::string& place,
+                std::vector<std::string>& wrong) {
+    const std::string pattern = text_at(schema, "pattern");
+    if (!pattern.empty() && !std::regex_search(value.scalar(), std::regex(pattern))) {
+        wrong.push_back(place + " does not match " + pattern);
+    }
+    const std::string least = text_at(schema, "minLength");
+    if (!least.empty() && value.scalar().size() < std::stoul(least)) {
+        wrong.push_back(place + " is too short");
+    }
+    const std::string most = text_at(schema, "maxLength");
+    if (!most.empty() && value.scalar().size() > std::stoul(most)) {
+        wrong.push_back(place + " is too long");
+    }
+    if (text_at(schema, "format") == "date-time" &&
+        !std::regex_match(value.scalar(),
+                          std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z)"))) {
+        wrong.push_back(place + " is no time");
+    }
+}
+
+}  // namespace
+
+std::string ApiOperation::target(const std::string& key, const std::string& name) const {
+    std::string text = path;
+    for (std::size_t open = text.find('{'); open != std::string::npos; open = text.find('{')) {
+        const std::size_t close = text.find('}', open);
+        const bool is_key = text.substr(open + 1, close - open - 1) == "key";
+        text.replace(open, close - open + 1, is_key ? key : name);
+    }
+    char mark = '?';
+    for (const std::string& one : required_query) {
+        text += mark + one;
+        mark = '&';
+    }
+    return text;
+}
+
+std::vector<ApiOperation> api_operations(const Node& openapi) {
+    std::vector<ApiOperation> all;
+    const Node* paths = openapi.find("paths");
+    if (paths == nullptr) return all;
+    for (const auto& path : paths->entries()) {
+        for (const auto& operation : path.value.entries()) {
+            all.push_back(read_operation(path.key, operation.key, operation.value));
+        }
+    }
+    return all;
+}
+
+std::vector<std::string> schema_mistakes(const Node& schema, const Node& value,
+                                         const std::string& place) {
+    std::vector<std::string> wrong;
+    if (!schema.is_map()) return wrong;
+    const std::string type = text_at(schema, "type");
+    if (!type.empty() && !has_type(value, type)) {
+        return {fmt::format("{} is {}, not {}", place, kind_of(value), type)};
+    }
+    if (value.is_scalar()) check_text(schema, value, place, wrong);
+    if (const Node* words = schema.find("enum")) {
+        if (std::ranges::none_of(words->items(),
+                                 [&](const Node& one) { return one.scalar() == value.scalar(); })) {
+            wrong.push_back(place + " is none of the words");
+        }
+    }
+    if (const Node* required = schema.find("required")) {
+        for (const Node& one : required->items()) {
+            if (value.find(one.scalar()) == nullptr) {
+                wrong.push_back(fmt::format("{}/{} is missing", place, one.scalar()));
+            }
+        }
+    }
+    const Node* properties = schema.find("properties");
+    for (const auto& entry : value.entries()) {
+        const Node* known = properties == nullptr ? nullptr : properties->find(entry.key);
+        const std::string inner = place + "/" + entry.key;
+        if (known != nullptr) {
+            for (std::string& one : schema_mistakes(*known, entry.value, inner)) {
+                wrong.push_back(std::move(one));
+            }
+        } else if (text_at(schema, "additionalProperties") == "false") {
+            wrong.push_back(inner + " is not in the schema");
+        }
+    }
+    if (const Node* items = schema.find("items")) {
+        for (const Node& one : value.items()) {
+            for (std::string& text : schema_mistakes(*items, one, place + "[]")) {
+                wrong.push_back(std::move(text));
+            }
+        }
+    }
+    return wrong;
+}
+
+std::vector<std::string> shape_mistakes(const Node& example, const Node& value,
+                                        const std::string& place) {
+    if (kind_of(example) != kind_of(value)) {
+        return {fmt::format("{} is {}, not {}", place, kind_of(value), kind_of(example))};
+    }
+    std::vector<std::string> wrong;
+    for (const auto& entry : example.entries()) {
+        const Node* found = value.find(entry.key);
+        if (found == nullptr) {
+            wrong.push_back(fmt::format("{}/{} is missing", place, entry.key));
+            continue;
+        }
+        // What a map of names holds differs from fleet to fleet.
+        if (entry.key == "perType" || entry.key == "settings" || entry.key == "spec" ||
+            entry.key == "labels") {
+            continue;
+        }
+        for (std::string& one : shape_mistakes(entry.value, *found, place + "/" + entry.key)) {
+            wrong.push_back(std::move(one));
+        }
+    }
+    if (!example.items().empty() && !value.items().empty()) {
+        for (std::string& one :
+             shape_mistakes(example.items().front(), value.items().front(), place + "/0")) {
+            wrong.push_back(std::move(one));
+        }
+    }
+    return wrong;
+}
+
+}  // namespace pollux::live
