@@ -1,5 +1,6 @@
 #include "api/event_hub.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
