@@ -162,6 +162,12 @@ class Accounts {
     base::Result<access::Principal> by_token(std::string_view text);
     base::Result<access::Principal> by_session(std::string_view secret);
 
+    // For connections that stay open. What names the login of a principal, and the principal as it
+    // is now: its grants may have changed; nothing when that login is over. A use of neither.
+    std::string login_of(const access::Principal& principal) const;
+    std::optional<access::Principal> renewed(const access::Principal& principal,
+                                             const std::string& login) const;
+
     // Writes when tokens and sessions were last used, and removes sessions that are over. Called
     // once a minute; `done` may be empty.
     void flush_uses(Done<void> done);

@@ -108,6 +108,7 @@ base::Status ApiService::open() {
     http_ = std::move(*http);
     door_ = std::make_shared<LoopDoor>(http_->loop());
     if (auto status = load_accounts(); !status) return status;
+    make_hub();
     auto router = Router::create(routes());
     if (!router) return std::unexpected(router.error());
     if (auto status = http_->start(std::move(*router), *authenticator_); !status) return status;
@@ -156,9 +157,37 @@ base::Status ApiService::load_accounts() {
     return {};
 }
 
+ServerLink ApiService::link() {
+    return {server_, main_, door_, reads_, log_, options_.version};
+}
+
+void ApiService::make_hub() {
+    EventHubPorts ports;
+    ports.view = [this] { return server_.view(); };
+    ports.wall = &net::wall_now;
+    ports.login = [this](const access::Principal& one) { return accounts_->login_of(one); };
+    ports.renew = [this](const access::Principal& one, const std::string& login) {
+        return accounts_->renewed(one, login);
+    };
+    ports.interest_changed = [this] { collector_->interest_changed(); };
+    EventHubOptions options;
+    options.epoch = server_.event_epoch();
+    options.clients = static_cast<std::size_t>(server_.settings().api_ws_clients);
+    hub_ = std::make_unique<EventHub>(http_->loop(), std::move(ports), options);
+    collector_ = std::make_unique<EventCollector>(link(), http_->loop(), *hub_);
+    collector_->start();
+}
+
+void ApiService::publish(EventType type, std::string key, std::string data) {
+    http_->loop().post([this, type, key = std::move(key), data = std::move(data)]() mutable {
+        hub_->publish(type, std::move(key), data);
+    });
+}
+
 std::vector<Route> ApiService::routes() {
     std::vector<Route> all = account_handlers_->routes();
-    const ServerLink link{server_, main_, door_, reads_, log_, options_.version};
+    const ServerLink link = this->link();
+    add_event_routes(all, *hub_, *collector_);
     add_monitoring_routes(all, link);
     add_failure_routes(all, link);
     add_scheduler_routes(all, link);
@@ -206,8 +235,10 @@ void ApiService::submit_refusals(std::vector<model::AuditEntry> entries) {
 void ApiService::take_settings(const config::Settings& settings) {
     auto rules = make_access_rules(settings);
     if (!rules) return;  // the settings were checked before
-    http_->loop().post([this, rules = std::move(*rules)]() mutable {
+    const auto clients = static_cast<std::size_t>(settings.api_ws_clients);
+    http_->loop().post([this, clients, rules = std::move(*rules)]() mutable {
         authenticator_->set_rules(std::move(rules));
+        hub_->set_client_limit(clients);
     });
 }
 
@@ -223,6 +254,8 @@ void ApiService::stop() {
     auto done = flushed->get_future();
     http_->loop().post([this, flushed] {
         house_.reset();
+        collector_->stop();
+        hub_->close_all(net::kCloseGoingAway, "the server ends");
         write_refusals(true);
         accounts_->flush_uses([flushed](base::Result<void>) { flushed->set_value(); });
     });

@@ -11,6 +11,8 @@
 #include "api/accounts.hpp"
 #include "api/api_server.hpp"
 #include "api/authenticator.hpp"
+#include "api/event_collector.hpp"
+#include "api/event_hub.hpp"
 #include "api/loop_door.hpp"
 #include "api/server_link.hpp"
 #include "base/result.hpp"
@@ -43,6 +45,9 @@ class ApiService {
     // Ends what is under way, then the thread. The server must still be there.
     void stop();
 
+    // Tells everybody who follows events; from any thread. `data` is a JSON value.
+    void publish(EventType type, std::string key, std::string data);
+
     const std::vector<net::SocketAddress>& addresses() const { return http_->addresses(); }
     // The one-time token of a server without an admin: to be shown to who started it.
     const std::optional<base::Secret>& bootstrap_token() const { return bootstrap_; }
@@ -55,6 +60,8 @@ class ApiService {
                ApiServiceOptions options);
     base::Status open();
     base::Status load_accounts();
+    void make_hub();
+    ServerLink link();
     std::vector<Route> routes();
     void keep_house();
     void record_refusal(model::AuditEntry entry);
@@ -73,6 +80,8 @@ class ApiService {
     std::unique_ptr<Accounts> accounts_;
     std::unique_ptr<AccountAuthenticator> authenticator_;
     std::unique_ptr<AccountHandlers> account_handlers_;
+    std::unique_ptr<EventHub> hub_;
+    std::unique_ptr<EventCollector> collector_;
     std::unique_ptr<net::Timer> house_;  // on the API's loop
     store::RefusalCounter refusals_;     // likewise
     std::optional<base::Secret> bootstrap_;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "document/json_writer.hpp"
+#include "net/websocket_frames.hpp"
 
 namespace pollux::api {
 namespace {
@@ -15,34 +16,72 @@ constexpr std::array<std::string_view, kEventTypes> kNames = {"task_state_change
 
 std::string_view to_string(EventType type) { return kNames[static_cast<std::size_t>(type)]; }
 
+std::optional<EventType> parse_event_type(std::string_view name) {
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+        if (kNames[i] == name) return static_cast<EventType>(i);
+    }
+    return std::nullopt;
+}
+
 EventRing::EventRing(std::uint32_t epoch, EventRingLimits limits)
-    : limits_(limits), first_((static_cast<std::uint64_t>(epoch) << 32U) + 1), next_(first_) {}
+    : epoch_(epoch), limits_(limits), next_((static_cast<std::uint64_t>(epoch) << 32U) + 1) {}
 
 bool EventRing::replaces(EventType type) {
     return type == EventType::kPollResult || type == EventType::kSchedulerStats ||
-           type == EventType::kSystemStatus;
+           type == EventType::kSystemStatus || type == EventType::kAddonStatus;
 }
 
-std::uint64_t EventRing::add(EventType type, std::string key, base::WallTime at,
-                             std::string_view data) {
+std::shared_ptr<const Event> EventRing::add(EventType type, std::string key, base::WallTime at,
+                                            std::string_view data) {
     auto event = std::make_shared<Event>();
     event->number = next_++;
     event->type = type;
-    document::JsonWriter json(event->text);
+    std::string text;
+    document::JsonWriter json(text);
     json.object().field("type", to_string(type)).field("seq", event->number).field("at", at);
     json.text_field("key", key).raw_field("data", data).end_object();
-    if (replaces(type)) latest_[{type, key}] = event->number;
+    net::append_frame(event->frame, net::WebSocketOpcode::kText, text);
+    event->frame.shrink_to_fit();
+    event->begin = event->frame.size() - text.size();
     event->key = std::move(key);
-    bytes_ += event->text.size();
+    bytes_ += event->frame.size();
+    ++kept_;
     events_.push_back(event);
-    while (events_.size() > 1 && (events_.size() > limits_.events || bytes_ > limits_.bytes)) {
-        const Event& gone = *events_.front();
-        bytes_ -= gone.text.size();
-        const auto known = latest_.find({gone.type, gone.key});
-        if (known != latest_.end() && known->second == gone.number) latest_.erase(known);
-        events_.pop_front();
+    if (replaces(type)) {
+        const auto [known, first] = latest_.try_emplace({type, event->key}, event->number);
+        if (!first) {
+            take_out(events_[static_cast<std::size_t>(known->second - oldest())]);
+            known->second = event->number;
+        }
     }
-    return event->number;
+    while (events_.size() > 1 &&
+           (kept_ > limits_.events || bytes_ > limits_.bytes || events_.size() > limits_.numbers)) {
+        drop_oldest();
+    }
+    return event;
+}
+
+void EventRing::take_out(std::shared_ptr<const Event>& event) {
+    bytes_ -= event->frame.size();
+    --kept_;
+    event.reset();
+}
+
+void EventRing::drop_oldest() {
+    if (events_.front()) {
+        const Event& gone = *events_.front();
+        if (replaces(gone.type)) latest_.erase({gone.type, gone.key});
+        take_out(events_.front());
+    }
+    events_.pop_front();
+}
+
+void EventRing::forget() {
+    events_.clear();
+    latest_.clear();
+    kept_ = 0;
+    bytes_ = 0;
+    ++next_;  // so that nobody stands behind the newest
 }
 
 bool EventRing::can_resume(std::uint64_t number) const {
@@ -51,13 +90,9 @@ bool EventRing::can_resume(std::uint64_t number) const {
 
 EventRing::Next EventRing::after(std::uint64_t number) const {
     if (!can_resume(number)) return {Found::kLost, nullptr};
-    for (std::uint64_t at = number + 1; at < next_; ++at) {
-        const auto& event = events_[static_cast<std::size_t>(at - oldest())];
-        if (replaces(event->type)) {
-            const auto known = latest_.find({event->type, event->key});
-            if (known != latest_.end() && known->second != event->number) continue;
-        }
-        return {Found::kEvent, event};
+    for (std::size_t at = static_cast<std::size_t>(number + 1 - oldest()); at < events_.size();
+         ++at) {
+        if (events_[at]) return {Found::kEvent, events_[at]};
     }
     return {};
 }

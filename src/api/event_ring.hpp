@@ -6,14 +6,15 @@
 //    process is in their upper bits.
 // 2. Memory is bounded by count and by bytes; the oldest go first. A follower that stands before
 //    the oldest is told to start over (kLost).
-// 3. Of events that replace each other (the same type and key: poll results, statistics) a follower
-//    that is behind gets only the newest.
+// 3. Of events that replace each other (the same type and key: poll results, statistics) only the
+//    newest is kept: a follower that is behind gets that one, and transitions stay for longer.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,16 +33,22 @@ enum class EventType : std::uint8_t {
 };
 inline constexpr std::size_t kEventTypes = 6;
 std::string_view to_string(EventType type);
+std::optional<EventType> parse_event_type(std::string_view name);
 
 struct Event {
     std::uint64_t number = 0;
     EventType type = EventType::kTaskStateChanged;
-    std::string key;   // of the task, job or addon; empty: about the whole
-    std::string text;  // the whole message as JSON
+    std::string key;        // of the task, job or addon; empty: about the whole
+    std::string frame;      // the message as a WebSocket sends it: one encoding for everybody
+    std::size_t begin = 0;  // of the text in the frame
+
+    // The whole message as JSON.
+    std::string_view text() const { return std::string_view(frame).substr(begin); }
 };
 
 struct EventRingLimits {
     std::size_t events = 20'000;
+    std::size_t numbers = 200'000;  // those of replaced events included
     std::size_t bytes = 32U << 20U;
 };
 
@@ -49,12 +56,16 @@ class EventRing {
   public:
     explicit EventRing(std::uint32_t epoch, EventRingLimits limits = {});
 
-    // Returns the number. `data` is a JSON value.
-    std::uint64_t add(EventType type, std::string key, base::WallTime at, std::string_view data);
+    // `data` is a JSON value.
+    std::shared_ptr<const Event> add(EventType type, std::string key, base::WallTime at,
+                                     std::string_view data);
+    // Events were lost before they came here: every follower is to start over.
+    void forget();
 
-    std::uint64_t newest() const { return next_ - 1; }  // first() - 1: none yet
+    std::uint32_t epoch() const { return epoch_; }
+    std::uint64_t newest() const { return next_ - 1; }  // before the first event: none yet
     std::uint64_t oldest() const { return next_ - events_.size(); }
-    std::size_t size() const { return events_.size(); }
+    std::size_t size() const { return kept_; }
     std::size_t bytes() const { return bytes_; }
 
     enum class Found : std::uint8_t { kEvent, kNothing, kLost };
@@ -62,7 +73,7 @@ class EventRing {
         Found found = Found::kNothing;
         std::shared_ptr<const Event> event;
     };
-    // The first event after `number` that no newer one replaces. kLost: some after it are gone.
+    // The first event after `number` that no newer one replaced. kLost: some after it are gone.
     Next after(std::uint64_t number) const;
 
     // Whether a follower that has seen up to `number` misses nothing by going on from there.
@@ -70,12 +81,15 @@ class EventRing {
 
   private:
     static bool replaces(EventType type);
+    void drop_oldest();
+    void take_out(std::shared_ptr<const Event>& event);
 
+    std::uint32_t epoch_;
     EventRingLimits limits_;
-    std::uint64_t first_;
     std::uint64_t next_;
+    std::size_t kept_ = 0;
     std::size_t bytes_ = 0;
-    std::deque<std::shared_ptr<const Event>> events_;
+    std::deque<std::shared_ptr<const Event>> events_;  // null: replaced
     std::map<std::pair<EventType, std::string>, std::uint64_t> latest_;
 };
 

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "net/websocket_frames.hpp"
+
 namespace pollux::api {
 namespace {
 
@@ -28,13 +30,13 @@ std::vector<std::string> follow(const EventRing& ring, std::uint64_t number) {
 TEST(EventRing, NumbersRiseAndCarryTheEpoch) {
     EventRing ring(7);
     EXPECT_TRUE(ring.can_resume(ring.newest())) << "nothing was missed yet";
-    const std::uint64_t first = ring.add(EventType::kTaskStateChanged, "a::b", kNow, "{}");
+    const std::uint64_t first = ring.add(EventType::kTaskStateChanged, "a::b", kNow, "{}")->number;
     EXPECT_EQ(first >> 32U, 7U);
-    EXPECT_EQ(ring.add(EventType::kTaskStateChanged, "a::c", kNow, "{}"), first + 1);
+    EXPECT_EQ(ring.add(EventType::kTaskStateChanged, "a::c", kNow, "{}")->number, first + 1);
     const auto event = ring.after(first - 1).event;
     ASSERT_TRUE(event);
-    EXPECT_EQ(event->text, R"({"type":"task_state_changed","seq":)" + std::to_string(first) +
-                               R"(,"at":"2023-11-14T22:13:20.000Z","key":"a::b","data":{}})");
+    EXPECT_EQ(event->text(), R"({"type":"task_state_changed","seq":)" + std::to_string(first) +
+                                 R"(,"at":"2023-11-14T22:13:20.000Z","key":"a::b","data":{}})");
 }
 
 TEST(EventRing, AFollowerGetsEverythingInOrder) {
@@ -56,11 +58,11 @@ TEST(EventRing, OfResultsAFollowerThatIsBehindGetsTheNewestOnly) {
         ring.add(EventType::kPollResult, "b", kNow, std::to_string(i));
     }
     EXPECT_THAT(follow(ring, start), ElementsAre("a", "b"));
-    EXPECT_THAT(ring.after(start).event->text, testing::HasSubstr("\"data\":4"));
+    EXPECT_THAT(ring.after(start).event->text(), testing::HasSubstr("\"data\":4"));
 }
 
 TEST(EventRing, WhoIsTooFarBehindIsToldSo) {
-    EventRing ring(1, {.events = 3, .bytes = 1U << 20U});
+    EventRing ring(1, {.events = 3});
     const std::uint64_t start = ring.newest();
     for (int i = 0; i < 3; ++i) ring.add(EventType::kTaskStateChanged, "a", kNow, "{}");
     EXPECT_TRUE(ring.can_resume(start));
@@ -81,6 +83,40 @@ TEST(EventRing, BytesAreBoundedToo) {
     const std::string huge = '"' + std::string(50'000, 'x') + '"';
     ring.add(EventType::kPollResult, "huge", kNow, huge);
     EXPECT_EQ(ring.size(), 1U) << "the newest is always there";
+}
+
+TEST(EventRing, WhatWasReplacedTakesNoRoom) {
+    EventRing ring(1, {.events = 10, .numbers = 1000});
+    const std::uint64_t start = ring.newest();
+    ring.add(EventType::kTaskStateChanged, "a", kNow, "{}");
+    for (int i = 0; i < 500; ++i) ring.add(EventType::kSchedulerStats, "", kNow, "{}");
+    EXPECT_EQ(ring.size(), 2U);
+    EXPECT_THAT(follow(ring, start), ElementsAre("a", "")) << "the transition is still there";
+    for (int i = 0; i < 500; ++i) ring.add(EventType::kSchedulerStats, "", kNow, "{}");
+    EXPECT_EQ(ring.after(start).found, Found::kLost) << "numbers are bounded too";
+}
+
+TEST(EventRing, AfterALossEverybodyStartsOver) {
+    EventRing ring(1);
+    ring.add(EventType::kPollResult, "a", kNow, "{}");
+    const std::uint64_t up_to_date = ring.newest();
+    ring.forget();
+    EXPECT_EQ(ring.after(up_to_date).found, Found::kLost);
+    EXPECT_EQ(ring.after(ring.newest()).found, Found::kNothing);
+    const std::uint64_t start = ring.newest();
+    ring.add(EventType::kPollResult, "a", kNow, "{}");
+    EXPECT_THAT(follow(ring, start), ElementsAre("a"));
+}
+
+TEST(EventRing, TheFrameHoldsTheText) {
+    EventRing ring(1);
+    const auto event =
+        ring.add(EventType::kJobChanged, "sweep", kNow, '"' + std::string(300, 'x') + '"');
+    std::string frame;
+    net::append_frame(frame, net::WebSocketOpcode::kText, event->text());
+    EXPECT_EQ(event->frame, frame);
+    EXPECT_EQ(parse_event_type("job_changed"), EventType::kJobChanged);
+    EXPECT_EQ(parse_event_type("nothing"), std::nullopt);
 }
 
 }  // namespace

@@ -10,8 +10,13 @@
 
 namespace pollux::api {
 
+class EventCollector;
+class EventHub;
+
 void add_monitoring_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link);
+// The hub and the collector outlive the routes.
+void add_event_routes(std::vector<Route>& routes, EventHub& hub, EventCollector& collector);
 void add_failure_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_fleet_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_target_routes(std::vector<Route>& routes, const ServerLink& link);

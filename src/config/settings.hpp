@@ -160,6 +160,7 @@ struct Settings {
     ListenList api_listen = {{"127.0.0.1:7655"}};
     FilePath api_tls_certificate;
     FilePath api_tls_key;
+    std::int64_t api_ws_clients = 1000;
     AnonymousHealth anonymous_health = AnonymousHealth::kOff;
     std::int64_t session_hours = 24;
     std::vector<std::string> trusted_proxies;

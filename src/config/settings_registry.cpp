@@ -257,6 +257,10 @@ constexpr SettingDef kAccess[] = {
      false, kRestart,
      "File with the key of that certificate (PEM); refused when others than its owner and group "
      "can read it."},
+    {"api_ws_clients", "apiWsClients", "POLLUX_API_WS_CLIENTS", "", &Settings::api_ws_clients, 0,
+     100'000, kRefuse, false, kLive,
+     "Connections that may follow live events at once; each may hold 64 KiB of what its client has "
+     "not read. 0: nobody."},
     {"anonymous_health", "anonymousHealth", "POLLUX_ANONYMOUS_HEALTH", "",
      choice<&Settings::anonymous_health>(kAnonymousHealthNames), 0, 0, kRefuse, false, kLive,
      "`loopback`: a direct connection from this machine may read the health of the scheduler "

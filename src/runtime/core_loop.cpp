@@ -229,6 +229,7 @@ void CoreLoop::count_report(const RunReport& report) {
             poll ? "poll failed" : "job failed",
             {{"key", core.key(report.task)}, {"code", report.code}, {"error", report.message}});
     }
+    if (poll) note_poll(report);
 }
 
 void CoreLoop::take_report(RunReport report) {
@@ -271,6 +272,7 @@ void CoreLoop::step(Act* act) {
     submit_batch();
     write_failures(kGatherFailures);
     for (const engine::TaskChange& change : out_.visible) publish(change);
+    tell_polls(now);
     answer_correlations();
     // Events that this turn made itself come first; otherwise the engine says when it is needed.
     // Runs of jobs that began are written soon, whether or not something else happens.
@@ -441,9 +443,11 @@ void CoreLoop::publish(const engine::TaskChange& change) {
         const bool never = core.slot(task).last_success == base::BootTime::min();
         if (never) told.change.from = told.change.to;
     }
-    log_change(log_, told, found == failures_.all().end() ? "" : found->second.message,
-               net::instant_now());
+    const base::Instant now = net::instant_now();
+    const std::string_view reason = found == failures_.all().end() ? "" : found->second.message;
+    log_change(log_, told, reason, now);
     if (wiring_.published) wiring_.published(change);
+    if (wiring_.events != nullptr) wiring_.events->changed(to_news(told, reason, now));
 }
 
 void CoreLoop::answer_correlations() {

@@ -28,6 +28,7 @@
 #include "engine/engine.hpp"
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
+#include "runtime/event_feed.hpp"
 #include "runtime/failure_book.hpp"
 #include "runtime/jobs/job_runs.hpp"
 #include "runtime/operate_result.hpp"
@@ -47,6 +48,7 @@ struct CoreWiring {
     // Jobs that need a thread of their own, and the start of every job.
     std::function<void(std::vector<RunOrder> orders)> work;
     std::function<void(const RunOrder& order)> job_started;
+    EventFeed* events = nullptr;  // is told what may be seen and how polls ended; outlives the loop
 };
 
 // All of it is taken in one step: settings, devices, removals, then tasks with their plans.
@@ -139,6 +141,9 @@ class CoreLoop {
     void follow_changes();
     void drop_ended_plans();
     void publish(const engine::TaskChange& change);
+    // core_loop_events.cpp: what followers of events are told about polls.
+    void note_poll(const RunReport& report);
+    void tell_polls(base::Instant now);
     void answer_correlations();
     void submit_batch();
     void write_failures(base::Duration gather);
@@ -170,6 +175,7 @@ class CoreLoop {
     std::vector<std::vector<RunOrder>> outgoing_;  // by shard
     FailureBook failures_;
     base::BootTime failures_written_;
+    std::vector<std::pair<model::TaskHandle, PollNews>> polled_;  // reported, not yet decided about
     struct Waiting {
         std::move_only_function<void(std::vector<base::Error>)> done;
         std::vector<base::Error> errors;

@@ -67,7 +67,8 @@ struct Dispatched {
 // A core whose shards are played by the test, over the memory store or one that is told.
 class CoreStage {
   public:
-    explicit CoreStage(ToldStore* told = nullptr, engine::PumpOptions pump = {}) {
+    explicit CoreStage(ToldStore* told = nullptr, engine::PumpOptions pump = {},
+                       EventFeed* events = nullptr) {
         if (told == nullptr) {
             store_ = store::open_memory_store(
                 disk, [this](engine::StoreAnswer answer, const base::Error* why) {
@@ -84,6 +85,7 @@ class CoreStage {
         };
         wiring.forgotten = [this](std::uint32_t, const PollPlan& plan) { forgotten.put(plan.key); };
         wiring.published = [this](const engine::TaskChange& change) { published.put(change); };
+        wiring.events = events;
         store::Store& used = told == nullptr ? *store_ : static_cast<store::Store&>(*told);
         core = std::make_unique<CoreLoop>(used, lines.log(), std::move(wiring), 2, 100);
         core->start(1, 40, schedule::wide_settings({"lamp"}), pump);

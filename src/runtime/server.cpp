@@ -181,6 +181,8 @@ base::Status Server::load() {
     auto loaded = store_->load(visitor);
     if (!loaded) return std::unexpected(loaded.error());
     loaded_ = std::move(*loaded);
+    event_epoch_ =
+        directory_ ? loaded_.epoch : static_cast<std::uint32_t>(random_bits().first & 0xFFFFFU) + 1;
     if (!unreadable.empty()) {
         return base::config_error(
             "vault.wrong_key",
@@ -239,6 +241,7 @@ base::Status Server::start_threads() {
     make_jobs();
     CoreWiring wiring = core_wiring();
     jobs_->wire(wiring);
+    wiring.events = &events_;
     core_ = std::make_unique<CoreLoop>(*store_, log_, std::move(wiring), shards,
                                        static_cast<std::size_t>(settings_.metrics_target_limit));
 

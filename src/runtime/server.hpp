@@ -23,6 +23,7 @@
 #include "observe/log.hpp"
 #include "protocol/ssh/host_keys.hpp"
 #include "runtime/core_loop.hpp"
+#include "runtime/event_feed.hpp"
 #include "runtime/fleet_image.hpp"
 #include "runtime/fleet_view.hpp"
 #include "runtime/inbound/inbound_desk.hpp"
@@ -119,6 +120,10 @@ class Server {
     std::shared_ptr<const FleetView> view() const;
     // Null when the server is offline. CoreLoop says which threads may call what.
     CoreLoop* core() { return core_.get(); }
+    // What happens, for one reader. From any thread.
+    EventFeed& events() { return events_; }
+    // Of this life of the server; without a data folder, where nothing is counted, a random one.
+    std::uint32_t event_epoch() const { return event_epoch_; }
 
     const config::Settings& settings() const { return settings_; }
     const config::StoredSettings& stored_settings() const { return stored_; }
@@ -199,6 +204,8 @@ class Server {
     mutable std::mutex view_mutex_;  // guards view_
     std::shared_ptr<const FleetView> view_;
     std::function<void(const config::Settings&)> settings_changed_;
+    EventFeed events_;
+    std::uint32_t event_epoch_ = 0;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::unique_ptr<CoreLoop> core_;
     std::shared_ptr<std::atomic<std::uint32_t>> backups_keep_ =
