@@ -16,6 +16,7 @@ void add_failure_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_fleet_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_target_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_settings_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_audit_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_system_routes(std::vector<Route>& routes, const ServerLink& link);
 
 }  // namespace pollux::api
