@@ -133,6 +133,7 @@ base::Status Server::open_store() {
     auto audit_key = store::AuditKey::open_or_make(directory_->file(store::kAuditKeyFile), *vault_);
     if (!audit_key) return std::unexpected(audit_key.error());
     make_checkpointer(*audit_key);
+    audit_key_ = *audit_key;
     store::SqliteOptions options;
     options.audit.key = *audit_key;
     options.audit.committed = [this](const store::AuditHead& head) { checkpointer_->note(head); };

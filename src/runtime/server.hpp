@@ -34,6 +34,7 @@
 #include "runtime/shard.hpp"
 #include "runtime/signal_journal.hpp"
 #include "runtime/source_keeper.hpp"
+#include "store/audit/audit_verify.hpp"
 #include "store/audit/checkpointer.hpp"
 #include "store/data_directory.hpp"
 #include "store/history/history.hpp"
@@ -134,6 +135,10 @@ class Server {
         return std::exchange(account_objects_, {});
     }
     store::Store& store() { return *store_; }
+    // Looks the audit trail over, from any thread; blocks for as long as reading it takes. Gives
+    // the key too, which checked it. Fails without a data folder, or when it cannot be read.
+    base::Result<std::pair<store::AuditReport, std::shared_ptr<const store::AuditKey>>>
+    verify_audit() const;
     store::History* history() { return history_.get(); }
     JobDesk* jobs() { return jobs_.get(); }  // null: offline
     base::WallTime started_at() const { return started_at_; }
@@ -185,6 +190,8 @@ class Server {
     std::unique_ptr<SecretFiles> secrets_;
     std::unique_ptr<SettingsFile> settings_file_;
     std::unique_ptr<store::AuditCheckpointer> checkpointer_;  // outlives the store; null: no folder
+    std::shared_ptr<const store::AuditKey> audit_key_;        // null: no folder
+    std::string checkpoint_path_;                             // of this life; empty: none
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<store::History> history_;
     SeriesDirectory series_;
