@@ -109,8 +109,8 @@ void add_addon_routes(std::vector<Route>& routes, const ServerLink& link) {
         route.handler = [link, handler](Call call) { handler(link, std::move(call)); };
         routes.push_back(std::move(route));
     };
-    add("/api/addons", "listAddons", "Addons, with how many targets use each.",
-        R"({"items":[]})", &list);
+    add("/api/addons", "listAddons", "Addons, with how many targets use each.", R"({"items":[]})",
+        &list);
     add("/api/addons/{name}", "getAddon", "One addon with its parameters and metrics.",
         R"({"name":"snmp-system","version":"1.0.0","title":"System","description":"",)"
         R"("protocol":"snmp","targets":1,"origin":"shipped","parameters":[],"groups":[],)"

@@ -157,9 +157,7 @@ base::Status ApiService::load_accounts() {
     return {};
 }
 
-ServerLink ApiService::link() {
-    return {server_, main_, door_, reads_, log_, options_.version};
-}
+ServerLink ApiService::link() { return {server_, main_, door_, reads_, log_, options_.version}; }
 
 void ApiService::make_hub() {
     EventHubPorts ports;

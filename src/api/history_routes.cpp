@@ -53,18 +53,18 @@ void history(const ServerLink& link, Call call) {
         call.problem(bad_request("query.range", "`from` must be before `to`"));
         return;
     }
-    link.block(std::move(call), [view = link.view(), wish,
-                                 history = link.server.history()](Call answer) {
-        auto page = history_page(history, *view, wish);
-        if (page) {
-            answer.json(200, std::move(*page));
-            return;
-        }
-        Problem problem = problem_of(page.error());
-        if (page.error().code == "history.unknown_metric") problem.status = 404;
-        if (page.error().code == "history.off") problem.status = 409;
-        answer.problem(problem);
-    });
+    link.block(std::move(call),
+               [view = link.view(), wish, history = link.server.history()](Call answer) {
+                   auto page = history_page(history, *view, wish);
+                   if (page) {
+                       answer.json(200, std::move(*page));
+                       return;
+                   }
+                   Problem problem = problem_of(page.error());
+                   if (page.error().code == "history.unknown_metric") problem.status = 404;
+                   if (page.error().code == "history.off") problem.status = 409;
+                   answer.problem(problem);
+               });
 }
 
 void changes(const ServerLink& link, Call call) {

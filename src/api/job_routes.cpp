@@ -172,15 +172,15 @@ void runs(const ServerLink& link, Call call) {
             return;
         }
         auto log = desk.live_log(id);
-        link.block(std::move(*held), [&store = link.server.store(), key,
-                                      log = std::move(log)](Call answer) {
-            const auto found = store.job_runs(key);
-            if (found) {
-                answer.json(200, runs_page(*found, log));
-            } else {
-                answer.problem(found.error());
-            }
-        });
+        link.block(std::move(*held),
+                   [&store = link.server.store(), key, log = std::move(log)](Call answer) {
+                       const auto found = store.job_runs(key);
+                       if (found) {
+                           answer.json(200, runs_page(*found, log));
+                       } else {
+                           answer.problem(found.error());
+                       }
+                   });
     });
 }
 
@@ -282,28 +282,28 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
          R"({"batch":"0190a5e0-0000-7000-8000-000000000001","jobs":[],)"
          R"("critical_path":{"seconds":0,"jobs":[]}})",
          &graph);
-    read("/api/job-types", "listJobTypes", "Types of jobs: share, limits, defaults, arguments.",
-         R"({"items":[]})", +[](const ServerLink& to, Call call) {
-             at_desk(to, std::move(call), [](JobDesk& desk, const std::shared_ptr<Call>& held) {
-                 held->json(200, job_types_page(desk.types().definitions()));
-             });
-         });
+    read(
+        "/api/job-types", "listJobTypes", "Types of jobs: share, limits, defaults, arguments.",
+        R"({"items":[]})", +[](const ServerLink& to, Call call) {
+            at_desk(to, std::move(call), [](JobDesk& desk, const std::shared_ptr<Call>& held) {
+                held->json(200, job_types_page(desk.types().definitions()));
+            });
+        });
 }
 
 void add_steps(std::vector<Route>& routes, const ServerLink& link) {
     Route make = job_route("POST", "/api/jobs", "submitJobs", "Submit a job or a graph of jobs.");
     make.description =
-        "All of it is taken, or nothing with the reasons: circles, missing parents and demands that "
+        "All of it is taken, or nothing with the reasons: circles, missing parents and demands "
+        "that "
         "cannot be met are named. docs/jobs.md has the fields.";
     make.query = {{.name = "dry_run",
                    .type = ParameterType::kBoolean,
                    .description = "check only",
                    .standard = "false"}};
-    make.request_example =
-        R"({"name":"nightly","jobs":[{"name":"copy","type":"maintenance"}]})";
-    make.response_example =
-        R"({"batch":"0190a5e0-0000-7000-8000-000000000001",)"
-        R"("ids":["0190a5e0-0000-7000-8000-000000000000"]})";
+    make.request_example = R"({"name":"nightly","jobs":[{"name":"copy","type":"maintenance"}]})";
+    make.response_example = R"({"batch":"0190a5e0-0000-7000-8000-000000000001",)"
+                            R"("ids":["0190a5e0-0000-7000-8000-000000000000"]})";
     make.body_optional = false;
     make.body_limit = 16U << 20U;
     make.status = 201;
@@ -331,8 +331,7 @@ void add_steps(std::vector<Route>& routes, const ServerLink& link) {
                             .type = ParameterType::kBoolean,
                             .description = "also what needs it",
                             .standard = "false"}};
-            route.response_example =
-                R"({"cancelled":["0190a5e0-0000-7000-8000-000000000000"]})";
+            route.response_example = R"({"cancelled":["0190a5e0-0000-7000-8000-000000000000"]})";
         }
         route.handler = [link, step = row.step, action = std::string(row.action)](Call call) {
             steer(link, step, action, std::move(call));
@@ -375,8 +374,8 @@ void add_views(std::vector<Route>& routes, const ServerLink& link) {
     };
     routes.push_back(std::move(ready));
 
-    Route trigger = job_route("POST", "/api/scheduler/trigger", "triggerScheduler",
-                              "Look for ready work now.");
+    Route trigger =
+        job_route("POST", "/api/scheduler/trigger", "triggerScheduler", "Look for ready work now.");
     trigger.description =
         "The scheduler looks by itself whenever something happens; this is for who wants to see "
         "that. Answers with the ready set afterwards.";

@@ -278,15 +278,15 @@ void ControlServer::operate(const net::Request& request, net::Responder responde
     action.key = net::query_parameter(request.query, "key").value_or("");
     const std::string word = net::query_parameter(request.query, "verb").value_or("");
     auto entry = audit_entry("task." + word, action.key.empty() ? "*" : action.key);
-    server_.operate(std::move(action), std::move(entry),
-                    [&loop = loop_, responder = std::move(responder)](
-                        base::Result<runtime::OperateResult> result) mutable {
-                        loop.post([responder = std::move(responder),
-                                   result = std::move(result)]() mutable {
-                            responder.send(result ? net::Response::json(200, "{}")
-                                                  : problem(409, result.error()));
-                        });
-                    });
+    server_.operate(
+        std::move(action), std::move(entry),
+        [&loop = loop_,
+         responder = std::move(responder)](base::Result<runtime::OperateResult> result) mutable {
+            loop.post([responder = std::move(responder), result = std::move(result)]() mutable {
+                responder.send(result ? net::Response::json(200, "{}")
+                                      : problem(409, result.error()));
+            });
+        });
 }
 
 void ControlServer::change_setting(const net::Request& request, net::Responder responder) {

@@ -46,7 +46,7 @@ struct WriteBatch {
     std::vector<model::TaskRecord> rows;
     std::vector<TaskChange> changes;
     std::vector<model::AuditEntry> audit;  // of acts whose rows are in this batch
-    std::vector<model::JobRun> runs;  // of jobs: begun, and ended with what came out
+    std::vector<model::JobRun> runs;       // of jobs: begun, and ended with what came out
 };
 
 struct PumpOptions {
@@ -84,8 +84,7 @@ class PersistencePump {
     base::BootTime next_wake() const;
     std::uint64_t next_number() const { return next_number_; }
     std::size_t waiting() const {
-        return urgent_rows_.size() + dirty_.size() + changes_.size() + audit_.size() +
-               runs_.size();
+        return urgent_rows_.size() + dirty_.size() + changes_.size() + audit_.size() + runs_.size();
     }
     // Entries that are not committed yet.
     std::size_t audit_waiting() const {

@@ -276,8 +276,7 @@ void CoreLoop::step(Act* act) {
     answer_correlations();
     // Events that this turn made itself come first; otherwise the engine says when it is needed.
     // Runs of jobs that began are written soon, whether or not something else happens.
-    const base::BootTime wake =
-        std::min({out_.wake_at, engine_->pump().next_wake(), acts_wake()});
+    const base::BootTime wake = std::min({out_.wake_at, engine_->pump().next_wake(), acts_wake()});
     step_timer_->arm(events_.empty() ? wake : loop_->now());
 }
 

@@ -97,7 +97,7 @@ enum class OperatorVerb : std::uint8_t {
     kResetAllBreakers,
     kRetryAllDeadLetters,
     kClearDeadLetter,  // takes the label off; it is polled on as if it had never failed
-    kRetryJob,  // a job that failed or was cancelled goes through all gates again
+    kRetryJob,         // a job that failed or was cancelled goes through all gates again
 };
 
 // Which tasks the two verbs that mean all are about. A key that nobody knows, or whose task has

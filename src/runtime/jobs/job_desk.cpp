@@ -278,20 +278,19 @@ void JobDesk::submit(config::JobBatch batch, const std::string& by, Record recor
     auto shared = std::make_shared<Done<JobSubmitted>>(std::move(done));
     store::JobBatch stored{std::move(*rows), {}, {}};
     if (record) stored.audit.push_back(std::move(*record));
-    const auto accepted = store_.submit(
-        std::move(stored),
-        [this, shared, batch = std::move(batch), answer](base::Status status) mutable {
-            later([this, shared, batch = std::move(batch), answer = std::move(answer),
-                   status = std::move(status)]() mutable {
-                if (!status) {
-                    (*shared)(std::unexpected(std::move(status.error())));
-                    return;
-                }
-                std::vector<std::string> ids = answer.ids;
-                for (JobSpec& job : batch.jobs) add_entry(std::move(job));
-                give_to_core(std::move(ids), std::move(answer), std::move(*shared));
-            });
+    const auto accepted = store_.submit(std::move(stored), [this, shared, batch = std::move(batch),
+                                                            answer](base::Status status) mutable {
+        later([this, shared, batch = std::move(batch), answer = std::move(answer),
+               status = std::move(status)]() mutable {
+            if (!status) {
+                (*shared)(std::unexpected(std::move(status.error())));
+                return;
+            }
+            std::vector<std::string> ids = answer.ids;
+            for (JobSpec& job : batch.jobs) add_entry(std::move(job));
+            give_to_core(std::move(ids), std::move(answer), std::move(*shared));
         });
+    });
     if (!accepted) {
         later([error = accepted.error(), shared] { (*shared)(std::unexpected(error)); });
     }
