@@ -1,5 +1,5 @@
-// How fast the API answers: small requests beside another server, JSON of large pages, and events
-// to many clients.
+// How fast the API answers: small requests beside another server, JSON of large pages, a server
+// that polls ten thousand targets meanwhile, and events to many clients.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/api_fleet_part.hpp"
 #include "bench/api_get_part.hpp"
 #include "bench/api_websocket_part.hpp"
 #include "bench/json_part.hpp"
@@ -20,10 +21,10 @@ namespace bench = pollux::bench;
 constexpr std::string_view kUsage = R"(usage: bench_api [--quick] [--only PART]...
 
   --quick        shorter and once: a look, not a figure to quote
-  --only PART    one part; may be given again: json get websocket
+  --only PART    one part; may be given again: fleet json get websocket
 )";
 
-constexpr std::array<std::string_view, 3> kParts = {"json", "get", "websocket"};
+constexpr std::array<std::string_view, 4> kParts = {"fleet", "json", "get", "websocket"};
 
 struct Options {
     bool quick = false;
@@ -51,6 +52,8 @@ bool parse(int count, char** words, Options& options) {
 int run(const Options& options) {
     bench::ResultTable table(
         "Rates: median of the rounds, per second of the server's processor time.");
+    // On all cores, as people run it; the other parts have a core for each side.
+    if (options.wants("fleet")) bench::measure_api_fleet(table, options.quick ? 5 : 30);
     bench::stay_on_core(0);
     if (options.wants("json")) bench::measure_json(table, options.quick ? 3 : 15);
     if (options.wants("get")) {
@@ -63,6 +66,7 @@ int run(const Options& options) {
 // What this program does when it started itself: one side of a comparison.
 int play(std::string_view role, std::uint16_t port) {
     if (role == "api-server") bench::serve_api(port);
+    if (role == "snmp-answers") bench::answer_snmp(port, 9);
     if (role == "httplib-server") bench::serve_httplib(port);
     if (role == "fan-server") bench::serve_fan(port);
     return 2;

@@ -101,9 +101,15 @@ void put(const ServerLink& link, SettingsPart part, Call call) {
            });
 }
 
-// One version; nothing and an answer, if there is none.
+// One version; nothing and an answer, if there is none. Version 0 is the state before the first.
 std::optional<store::SettingsVersion> version_at(store::Store& store, std::uint64_t number,
                                                  Call& call) {
+    // Before the first change: nothing was stored.
+    if (number == 0) {
+        store::SettingsVersion none;
+        none.object.body = config::write_system_json(StoredSettings{});
+        return none;
+    }
     const auto found = store.settings_versions(number + 1, 1);
     if (!found) {
         call.problem(found.error());
@@ -154,7 +160,7 @@ void rollback(const ServerLink& link, Call call) {
     }
     document::Diagnostics diagnostics;
     document::MapReader reader(*body, "", diagnostics);
-    const auto number = reader.integer("version", 1, INT64_MAX, document::Need::kRequired);
+    const auto number = reader.integer("version", 0, INT64_MAX, document::Need::kRequired);
     const std::string reason = reader.string("reason").value_or("");
     reader.finish();
     if (!diagnostics.ok() || !number) {
@@ -249,9 +255,9 @@ void add_settings_routes(std::vector<Route>& routes, const ServerLink& link) {
     const auto number = [](std::string_view name) {
         return Parameter{.name = name,
                          .type = ParameterType::kInteger,
-                         .description = "number of a version",
+                         .description = "number of a version; 0: before the first change",
                          .required = true,
-                         .least = 1,
+                         .least = 0,
                          .example = "1"};
     };
     diff.query = {number("from"), number("to")};
@@ -263,10 +269,13 @@ void add_settings_routes(std::vector<Route>& routes, const ServerLink& link) {
 
     Route back = settings_route("POST", "/api/settings/rollback", "rollbackSettings",
                                 "Make the settings what they were in an earlier version.");
-    back.description = "The result is a new version with the values of the old one.";
+    back.description =
+        "The result is a new version with the values of the old one. Version 0 is what holds "
+        "before "
+        "the first change.";
     back.request_schema =
         R"({"type":"object","required":["version"],"properties":{"version":{"type":"integer",)"
-        R"("minimum":1},"reason":{"type":"string"}}})";
+        R"("minimum":0},"reason":{"type":"string"}}})";
     back.request_example = R"({"version":1,"reason":"the second stage was too early"})";
     back.handler = [link](Call call) { rollback(link, std::move(call)); };
     routes.push_back(std::move(back));

@@ -170,6 +170,8 @@ class Server {
     void follow_sources();
     base::Status refresh();
     base::Status store_hand_edit();
+    bool is_mirror_of_before(const std::string& text) const;
+    void mirror_settings();
     base::Status store_settings(const config::StoredSettings& wanted, const Cause& cause);
     void keep_house();
     base::Status look_at_settings_file();

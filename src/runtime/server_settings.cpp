@@ -26,7 +26,11 @@ base::Status Server::load_settings() {
     if (settings_file_) {
         auto edited = settings_file_->edited();
         if (!edited) return std::unexpected(edited.error());
-        if (edited->has_value()) {
+        if (edited->has_value() && is_mirror_of_before(**edited)) {
+            log_.warn("system.json is that of the version before: the stored settings stay",
+                      {{"version", std::to_string(settings_object_.version)}});
+            if (!options_.offline) mirror_settings();
+        } else if (edited->has_value()) {
             document::Diagnostics of_file;
             const auto read = config::read_system_json(**edited, settings_file_->path(), of_file);
             const auto resolved =
@@ -47,6 +51,21 @@ base::Status Server::load_settings() {
     }
     log_.set_level(log_level_of(settings_.log_level));
     return {};
+}
+
+// A server that died between the commit of its settings and their mirror left the mirror of the
+// version before. That is no edit: it must not undo what was committed.
+bool Server::is_mirror_of_before(const std::string& text) const {
+    if (settings_object_.version < 2 || text == settings_object_.body) return false;
+    const auto before = store_->settings_versions(settings_object_.version, 1);
+    return before && !before->empty() && before->front().object.body == text;
+}
+
+void Server::mirror_settings() {
+    if (auto status = settings_file_->write(settings_object_.body); !status) {
+        log_.warn("system.json could not be written: the store has the new settings",
+                  {{"error", status.error().message}});
+    }
 }
 
 // system.json was edited while nobody ran: that is the next version.
@@ -109,12 +128,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const Cause&
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
     if (settings_changed_) settings_changed_(settings_);
-    if (settings_file_) {
-        if (auto status = settings_file_->write(settings_object_.body); !status) {
-            log_.warn("system.json could not be written: the store has the new settings",
-                      {{"error", status.error().message}});
-        }
-    }
+    if (settings_file_) mirror_settings();
     return {};
 }
 

@@ -341,6 +341,28 @@ TEST_F(ServerTest, AnEditOfSystemJsonWhileItWasDownIsStored) {
     EXPECT_THAT(lines_.text(), HasSubstr("the stored settings stay"));
 }
 
+TEST_F(ServerTest, AMirrorThatADeathLeftBehindUndoesNothing) {
+    std::string older;
+    std::string newer;
+    {
+        const auto server = start(options());
+        config::StoredSettings wanted;
+        ASSERT_TRUE(config::set_value(wanted, "metrics_target_limit", "7"));
+        ASSERT_TRUE(server->change_settings(wanted, {"a test"}));
+        older = folder_.read("data/system.json");
+        ASSERT_TRUE(config::set_value(wanted, "metrics_target_limit", "8"));
+        ASSERT_TRUE(server->change_settings(wanted, {"a test"}));
+        newer = folder_.read("data/system.json");
+    }
+    // As if it had died after the commit and before the file was written.
+    folder_.write("data/system.json", older);
+    const auto server = start(options());
+    EXPECT_EQ(server->settings().metrics_target_limit, 8);
+    EXPECT_EQ(server->store().settings_versions(UINT64_MAX, 10)->size(), 2U);
+    EXPECT_EQ(folder_.read("data/system.json"), newer);
+    EXPECT_THAT(lines_.text(), HasSubstr("that of the version before"));
+}
+
 TEST_F(ServerTest, OperatesAndShowsItsMetrics) {
     const auto server = start(options(true));
     ASSERT_TRUE(server->apply(files_of(kTwoLamps)));
