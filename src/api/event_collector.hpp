@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,6 +67,8 @@ class EventCollector {
     // Somebody asks for events now and then, without a connection: for a while everything is
     // collected.
     void keep_collecting();
+    // As of the last second. From any thread.
+    EventHubCounts counts() const;
 
   private:
     void tick();
@@ -75,8 +78,12 @@ class EventCollector {
     void take_facts(const SchedulerFacts& facts, bool whole);
     void tell_status();
 
+    void note_counts();
+
     ServerLink link_;
     EventHub& hub_;
+    mutable std::mutex counts_mutex_;  // guards counts_
+    EventHubCounts counts_;
     net::Timer timer_;
     base::BootTime collect_until_;
     base::BootTime next_question_;
