@@ -252,7 +252,7 @@ class Session {
             case 13: events_.push_back(schedule::CreditChanged{region(), in_.number()}); break;
             case 14:
                 events_.push_back(schedule::OperatorAction{
-                    static_cast<schedule::OperatorVerb>(in_.below(9)), key(), 5});
+                    static_cast<schedule::OperatorVerb>(in_.below(10)), key(), 5});
                 break;
             case 15:
                 events_.push_back(schedule::SettingsChanged{

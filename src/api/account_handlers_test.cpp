@@ -112,8 +112,10 @@ class AccountHandlersTest : public ::testing::Test, public CallSink {
     AccountHandlers handlers_{bench_.accounts(), authenticator_};
 
     void finish(Call, net::Response response) override { response_ = std::move(response); }
-    void finish_stream(Call, net::Response, net::BodySource,
-                       std::optional<std::uint64_t>) override {}
+    net::StreamHandle finish_stream(Call, net::Response, net::BodySource,
+                                    std::optional<std::uint64_t>) override {
+        return {};
+    }
     void finish_upgrade(Call, net::Response, net::UpgradeTaker) override {}
 
   private:

@@ -144,13 +144,13 @@ void ApiServer::finish(Call call, net::Response response) {
         });
 }
 
-void ApiServer::finish_stream(Call call, net::Response head, net::BodySource source,
-                              std::optional<std::uint64_t> length) {
+net::StreamHandle ApiServer::finish_stream(Call call, net::Response head, net::BodySource source,
+                                           std::optional<std::uint64_t> length) {
     // A stream cannot be kept for a second time.
     if (!call.idempotency_key.empty()) idempotency_.abandon(call.idempotency_key);
     add_fields(call, head);
     record(call, head.status);
-    call.responder.stream(std::move(head), std::move(source), length);
+    return call.responder.stream(std::move(head), std::move(source), length);
 }
 
 void ApiServer::finish_upgrade(Call call, net::Response head, net::UpgradeTaker taker) {

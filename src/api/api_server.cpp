@@ -157,9 +157,9 @@ void ApiServer::admit(Call call) {
     if (limited(call)) return;
     const Route& route = *call.route;
     const bool allowed =
-        route.open || (route.everywhere
-                           ? access::may_everywhere(call.principal, route.permission, route.area)
-                           : access::may(call.principal, route.permission, route.area));
+        route.open ||
+        (route.everywhere ? access::may_everywhere(call.principal, route.permission, route.area)
+                          : access::may(call.principal, route.permission, route.area));
     if (!allowed) {
         authenticator_->refused(call.principal, call.request, route);
         return call.problem(Problem{.status = 403,

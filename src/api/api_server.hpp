@@ -76,8 +76,8 @@ class ApiServer final : private CallSink {
     bool begin_idempotent(Call& call);
 
     void finish(Call call, net::Response response) override;
-    void finish_stream(Call call, net::Response head, net::BodySource source,
-                       std::optional<std::uint64_t> length) override;
+    net::StreamHandle finish_stream(Call call, net::Response head, net::BodySource source,
+                                    std::optional<std::uint64_t> length) override;
     void finish_upgrade(Call call, net::Response head, net::UpgradeTaker taker) override;
     void add_fields(const Call& call, net::Response& response) const;
     void record(const Call& call, int status);

@@ -106,6 +106,7 @@ base::Status ApiService::open() {
     auto http = ApiServer::create(std::move(*options), log_);
     if (!http) return std::unexpected(http.error());
     http_ = std::move(*http);
+    door_ = std::make_shared<LoopDoor>(http_->loop());
     if (auto status = load_accounts(); !status) return status;
     make_hub();
     auto router = Router::create(routes());
@@ -126,8 +127,8 @@ base::Status ApiService::load_accounts() {
     ports.submit = [this](store::ObjectBatch batch, store::ObjectDone done) {
         return server_.store().submit(std::move(batch), std::move(done));
     };
-    ports.post = [this](std::move_only_function<void()> work) {
-        http_->loop().post(std::move(work));
+    ports.post = [door = door_](std::move_only_function<void()> work) {
+        door->post(std::move(work));
     };
     ports.work = [this](std::move_only_function<void()> work) {
         return hashes_.submit(std::move(work));
@@ -156,9 +157,7 @@ base::Status ApiService::load_accounts() {
     return {};
 }
 
-ServerLink ApiService::link() {
-    return {server_, main_, http_->loop(), reads_, log_, options_.version};
-}
+ServerLink ApiService::link() { return {server_, main_, door_, reads_, log_, options_.version}; }
 
 void ApiService::make_hub() {
     EventHubPorts ports;
@@ -173,7 +172,7 @@ void ApiService::make_hub() {
     options.epoch = server_.event_epoch();
     options.clients = static_cast<std::size_t>(server_.settings().api_ws_clients);
     hub_ = std::make_unique<EventHub>(http_->loop(), std::move(ports), options);
-    collector_ = std::make_unique<EventCollector>(link(), *hub_);
+    collector_ = std::make_unique<EventCollector>(link(), http_->loop(), *hub_);
     collector_->start();
 }
 
@@ -193,6 +192,10 @@ std::vector<Route> ApiService::routes() {
     add_settings_routes(all, link);
     add_fleet_routes(all, link);
     add_target_routes(all, link);
+    add_addon_routes(all, link);
+    add_history_routes(all, link);
+    add_job_routes(all, link);
+    add_audit_routes(all, link);
     add_system_routes(all, link);
     return with_documentation(std::move(all), {.title = "Pollux", .version = options_.version});
 }
@@ -268,6 +271,7 @@ void ApiService::stop() {
     });
     if (!http_->addresses().empty()) done.wait_for(std::chrono::seconds(2));
     http_->stop();
+    door_->close();
 }
 
 }  // namespace pollux::api

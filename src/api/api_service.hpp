@@ -13,6 +13,7 @@
 #include "api/authenticator.hpp"
 #include "api/event_collector.hpp"
 #include "api/event_hub.hpp"
+#include "api/loop_door.hpp"
 #include "api/server_link.hpp"
 #include "base/result.hpp"
 #include "base/secret.hpp"
@@ -72,9 +73,8 @@ class ApiService {
     runtime::Server& server_;
     observe::Log& log_;
     ApiServiceOptions options_;
-    net::WorkPool hashes_;  // passwords: two at once
-    net::WorkPool reads_;   // of the store
     std::unique_ptr<ApiServer> http_;
+    std::shared_ptr<LoopDoor> door_;  // to the loop of http_
     std::unique_ptr<Accounts> accounts_;
     std::unique_ptr<AccountAuthenticator> authenticator_;
     std::unique_ptr<AccountHandlers> account_handlers_;
@@ -84,6 +84,9 @@ class ApiService {
     store::RefusalCounter refusals_;     // likewise
     std::optional<base::Secret> bootstrap_;
     bool stopped_ = false;
+    // Last, so that they end first: their work posts to the loop above.
+    net::WorkPool hashes_;  // passwords: two at once
+    net::WorkPool reads_;   // of the store
 };
 
 }  // namespace pollux::api

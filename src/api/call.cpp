@@ -76,13 +76,14 @@ void Call::json(int status, std::string body) {
 
 void Call::problem(const Problem& what) { send(to_response(what, request_id)); }
 
-void Call::stream(net::Response head, net::BodySource source, std::optional<std::uint64_t> length) {
-    if (home_ == nullptr) return;
+net::StreamHandle Call::stream(net::Response head, net::BodySource source,
+                               std::optional<std::uint64_t> length) {
+    if (home_ == nullptr) return {};
     const std::shared_ptr<CallHome> home = std::move(home_);
     POLLUX_CHECK_MSG(home->here(), "streams begin on the API's thread");
     CallSink* sink = home->sink();
-    if (sink == nullptr) return;
-    sink->finish_stream(std::move(*this), std::move(head), std::move(source), length);
+    if (sink == nullptr) return {};
+    return sink->finish_stream(std::move(*this), std::move(head), std::move(source), length);
 }
 
 void Call::upgrade(net::Response head, net::UpgradeTaker taker) {

@@ -38,8 +38,8 @@ namespace pollux::api {
 class CallSink {
   public:
     virtual void finish(Call call, net::Response response) = 0;
-    virtual void finish_stream(Call call, net::Response head, net::BodySource source,
-                               std::optional<std::uint64_t> length) = 0;
+    virtual net::StreamHandle finish_stream(Call call, net::Response head, net::BodySource source,
+                                            std::optional<std::uint64_t> length) = 0;
     virtual void finish_upgrade(Call call, net::Response head, net::UpgradeTaker taker) = 0;
 
   protected:
@@ -92,8 +92,9 @@ class Call {
     void json(int status, std::string body);
     void problem(const Problem& problem);
     void problem(const base::Error& error) { problem(problem_of(error)); }
-    void stream(net::Response head, net::BodySource source,
-                std::optional<std::uint64_t> length = std::nullopt);
+    // The handle wakes a source that had nothing to give.
+    net::StreamHandle stream(net::Response head, net::BodySource source,
+                             std::optional<std::uint64_t> length = std::nullopt);
     void upgrade(net::Response head, net::UpgradeTaker taker);
 
     // What the sink needs to remember about this call.

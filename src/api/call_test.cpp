@@ -15,9 +15,10 @@ class Sink final : public CallSink {
         answers.push_back(std::to_string(response.status) + " " + call.request_id);
         bodies.push_back(response.body);
     }
-    void finish_stream(Call, net::Response, net::BodySource,
-                       std::optional<std::uint64_t>) override {
+    net::StreamHandle finish_stream(Call, net::Response, net::BodySource,
+                                    std::optional<std::uint64_t>) override {
         answers.emplace_back("stream");
+        return {};
     }
     void finish_upgrade(Call, net::Response, net::UpgradeTaker) override {
         answers.emplace_back("upgrade");

@@ -111,12 +111,12 @@ std::string status_data(bool store_failing, bool core_answers, std::string_view 
     return text;
 }
 
-EventCollector::EventCollector(ServerLink link, EventHub& hub)
-    : link_(std::move(link)), hub_(hub), timer_(link_.loop, [this] { tick(); }) {}
+EventCollector::EventCollector(ServerLink link, net::EventLoop& loop, EventHub& hub)
+    : link_(std::move(link)), loop_(loop), hub_(hub), timer_(loop, [this] { tick(); }) {}
 
 void EventCollector::start() {
     tell_status();
-    link_.server.events().listen([this] { link_.loop.post([this] { take_changes(); }); });
+    link_.server.events().listen([this] { link_.loop->post([this] { take_changes(); }); });
     timer_.arm_in(base::Duration::zero());
 }
 
@@ -127,21 +127,21 @@ void EventCollector::stop() {
 }
 
 bool EventCollector::wants(EventType type) const {
-    return hub_.wanted(type) || link_.loop.now() < collect_until_;
+    return hub_.wanted(type) || loop_.now() < collect_until_;
 }
 
 void EventCollector::interest_changed() {
     link_.server.events().want_polls(wants(EventType::kPollResult));
-    if (timer_.armed()) timer_.arm(std::min(timer_.at(), link_.loop.now() + kPollBatch));
+    if (timer_.armed()) timer_.arm(std::min(timer_.at(), loop_.now() + kPollBatch));
 }
 
 void EventCollector::keep_collecting() {
-    collect_until_ = link_.loop.now() + kForPolling;
+    collect_until_ = loop_.now() + kForPolling;
     interest_changed();
 }
 
 void EventCollector::tick() {
-    const base::BootTime now = link_.loop.now();
+    const base::BootTime now = loop_.now();
     const bool polls = wants(EventType::kPollResult);
     timer_.arm_in(polls ? kPollBatch : kEverySecond);
     link_.server.events().want_polls(polls);
@@ -179,7 +179,7 @@ void EventCollector::take_changes() {
 void EventCollector::ask_core() {
     const bool whole = wants(EventType::kSchedulerStats) || wants(EventType::kAddonStatus);
     const bool often = tasks_ <= kManyTasks && (whole || hub_.clients() > 0);
-    asked_at_ = link_.loop.now();
+    asked_at_ = loop_.now();
     // A little less than the timer's step, so that each of its turns counts.
     next_question_ = asked_at_ + (often ? kEverySecond : kSeldom) - kPollBatch / 2;
     asking_ = true;
@@ -197,7 +197,7 @@ void EventCollector::take_facts(const SchedulerFacts& facts, bool whole) {
     if (wants(EventType::kSchedulerStats)) {
         hub_.publish(EventType::kSchedulerStats, "", stats_data(facts));
     }
-    const base::BootTime now = link_.loop.now();
+    const base::BootTime now = loop_.now();
     if (!wants(EventType::kAddonStatus) || now < next_addons_) return;
     next_addons_ = now + kSeldom;
     std::map<std::string, SchedulerFacts::Addon> addons = facts.addons;

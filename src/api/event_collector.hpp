@@ -54,7 +54,8 @@ std::string status_data(bool store_failing, bool core_answers, std::string_view 
 
 class EventCollector {
   public:
-    EventCollector(ServerLink link, EventHub& hub);
+    // `loop` is that of the API.
+    EventCollector(ServerLink link, net::EventLoop& loop, EventHub& hub);
     ~EventCollector() { stop(); }
     EventCollector(const EventCollector&) = delete;
     EventCollector& operator=(const EventCollector&) = delete;
@@ -81,6 +82,7 @@ class EventCollector {
     void note_counts();
 
     ServerLink link_;
+    net::EventLoop& loop_;
     EventHub& hub_;
     mutable std::mutex counts_mutex_;  // guards counts_
     EventHubCounts counts_;

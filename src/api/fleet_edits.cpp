@@ -36,7 +36,7 @@ void edit_fleet(const ServerLink& link, Call call, MakeEdits make, model::AuditE
             held->problem(problem_of_fleet(report.error(), diagnostics));
             return;
         }
-        link.loop.post([held, after = std::move(after)]() mutable { after(std::move(*held)); });
+        link.loop->post([held, after = std::move(after)]() mutable { after(std::move(*held)); });
     });
 }
 

@@ -326,7 +326,9 @@ void add_many(std::vector<Route>& routes, const ServerLink& link) {
 
     Route reset = control("POST", "/api/monitoring/breakers/reset", "resetBreakers",
                           "Let all tasks with open breakers probe, or some.");
-    reset.description = "Spread like a bulk retry. `type` and `keys` choose some of them.";
+    reset.description =
+        "Dead letters are retried too: this is the fresh start. Spread like a bulk retry. `type` "
+        "and `keys` choose some of them.";
     reset.request_schema = kBulkSchema;
     reset.request_example = R"({"reason":"the uplink is back"})";
     reset.response_example = R"({"success":true,"breakersReset":1,"keys":["pve::pve-node1"]})";

@@ -44,7 +44,7 @@ struct Route {
     access::Permission permission = access::Permission::kRead;
     access::Area area = access::Area::kSystem;
     bool everywhere = false;  // the permission must hold on everything: what has no labels
-    bool open = false;  // no login needed; the handler gets the anonymous principal
+    bool open = false;        // no login needed; the handler gets the anonymous principal
     access::RateClass rate = access::RateClass::kGeneral;
 
     std::string_view operation = {};  // operationId: "resetBreaker"

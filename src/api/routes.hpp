@@ -20,7 +20,11 @@ void add_event_routes(std::vector<Route>& routes, EventHub& hub, EventCollector&
 void add_failure_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_fleet_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_target_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_addon_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_history_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_job_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_settings_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_audit_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_system_routes(std::vector<Route>& routes, const ServerLink& link);
 
 }  // namespace pollux::api

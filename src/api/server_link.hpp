@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/call.hpp"
+#include "api/loop_door.hpp"
 #include "document/node.hpp"
 #include "model/audit.hpp"
 #include "net/event_loop.hpp"
@@ -22,7 +23,7 @@ namespace pollux::api {
 struct ServerLink {
     runtime::Server& server;  // its own thread is that of `main`; see what it says of others
     net::EventLoop& main;
-    net::EventLoop& loop;  // of the API
+    std::shared_ptr<LoopDoor> loop;  // of the API; answers may come after it is gone
     net::WorkPool& pool;
     observe::Log& log;
     std::string version;  // of the program
@@ -32,9 +33,9 @@ struct ServerLink {
     // `question` runs on the core's thread; `answer` on the API's, with what it returned.
     template <class Question, class Answer>
     void ask(Question question, Answer answer) const {
-        server.core()->ask([&to = loop, question = std::move(question), answer = std::move(answer)](
+        server.core()->ask([to = loop, question = std::move(question), answer = std::move(answer)](
                                const runtime::CoreLoop::View& view) mutable {
-            to.post([facts = question(view), answer = std::move(answer)]() mutable {
+            to->post([facts = question(view), answer = std::move(answer)]() mutable {
                 answer(std::move(facts));
             });
         });

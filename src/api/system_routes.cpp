@@ -15,8 +15,8 @@ void live(Call call) { call.json(200, R"({"status":"alive"})"); }
 void ready(const ServerLink& link, Call call) {
     link.ask([](const auto& core) { return core.engine.pump().failing(); },
              [call = std::move(call)](bool failing) mutable {
-                 call.json(failing ? 503 : 200, failing ? R"({"status":"store_failing"})"
-                                                        : R"({"status":"ready"})");
+                 call.json(failing ? 503 : 200,
+                           failing ? R"({"status":"store_failing"})" : R"({"status":"ready"})");
              });
 }
 
@@ -112,7 +112,8 @@ void add_system_routes(std::vector<Route>& routes, const ServerLink& link) {
     which.handler = [link](Call call) { version(link, std::move(call)); };
     routes.push_back(std::move(which));
 
-    Route numbers = system_route("/api/stats", "getStats", "Counts of the scheduler and the store.");
+    Route numbers =
+        system_route("/api/stats", "getStats", "Counts of the scheduler and the store.");
     numbers.response_example =
         R"({"time":"2026-01-02T03:04:05.000Z","tasks":1,"ready":0,"in_flight":0,)"
         R"("runs":{"started":1,"finished":1,"expired":0,"cancelled":0},"lag":{"p50":0.001,)"

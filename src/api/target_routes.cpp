@@ -243,7 +243,7 @@ void operate_target(const ServerLink& link, Call call, OperatorVerb verb, std::s
                 held->problem(problem_of_edit(result.error()));
                 return;
             }
-            link.loop.post([link, held, key] { answer_with(link, key, 200, std::move(*held)); });
+            link.loop->post([link, held, key] { answer_with(link, key, 200, std::move(*held)); });
         });
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/api_command.hpp"
 #include "app/commands.hpp"
 #include "app/control_client.hpp"
 #include "app/control_server.hpp"
@@ -82,10 +83,7 @@ int apply_files(const ApplyArguments& arguments, const config::Environment& envi
                   text("warnings"));
 }
 
-int explain(const std::string& data, const std::string& key, bool json) {
-    const ControlClient client(data);
-    const auto answer = client.ask("GET", "/explain?key=" + ControlClient::escaped(key), "");
-    if (!answer) return complain(answer.error());
+int print_explanation(const document::Node* answer, bool json) {
     if (json) {
         fmt::print("{}\n", document::to_json(*answer));
         return answer->find("error") == nullptr ? 0 : 1;
@@ -125,6 +123,20 @@ int explain(const std::string& data, const std::string& key, bool json) {
     return 0;
 }
 
+int explain(const std::string& data, const std::string& key, bool json) {
+    const ControlClient client(data);
+    const auto answer = client.ask("GET", "/explain?key=" + ControlClient::escaped(key), "");
+    return answer ? print_explanation(&*answer, json) : complain(answer.error());
+}
+
+int explain_online(const ApiOptions& connection, const std::string& key, bool json) {
+    return with_api(connection, [&](const ApiClient& client) -> base::Result<int> {
+        const auto answer = client.get(fmt::format("/api/tasks/{}/explain", url_escaped(key)));
+        if (!answer) return std::unexpected(answer.error());
+        return print_explanation(&*answer, json);
+    });
+}
+
 }  // namespace
 
 void add_apply(CLI::App& app, int& status, const FleetPorts& ports) {
@@ -159,17 +171,23 @@ void add_explain(CLI::App& app, int& status) {
         std::string data = "data";
         std::string key;
         bool json = false;
+        ApiOptions connection;
     };
     auto arguments = std::make_shared<ExplainArguments>();
     auto* command =
         app.add_subcommand("explain", "Why is this target (not) being polled? Gate by gate.");
     command->add_option("key", arguments->key, "addon::device, as in `pollux top`")->required();
-    command->add_option("--data", arguments->data, "Data folder of the server")
-        ->envname("POLLUX_DATA")
-        ->capture_default_str();
+    auto* data = command->add_option("--data", arguments->data, "Data folder of the server")
+                     ->envname("POLLUX_DATA")
+                     ->capture_default_str();
+    add_connection_options(*command, arguments->connection);
     command->add_flag("--json", arguments->json, "For scripts");
-    command->callback([arguments, &status] {
-        status = explain(arguments->data, arguments->key, arguments->json);
+    command->callback([arguments, data, &status] {
+        // Its socket needs no token; a server that is named is asked through the API.
+        const bool online = !arguments->connection.url.empty() ||
+                            (url_was_chosen(arguments->connection) && data->count() == 0);
+        status = online ? explain_online(arguments->connection, arguments->key, arguments->json)
+                        : explain(arguments->data, arguments->key, arguments->json);
     });
 }
 

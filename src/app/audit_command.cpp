@@ -1,5 +1,5 @@
-// `pollux audit`: looks at the audit trail of a data folder, with or without a running server.
-// Nothing is written.
+// `pollux audit`: looks at the audit trail of a data folder, with or without a running server; or
+// of a server elsewhere, through the API. Nothing is written.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "api/audit_pages.hpp"
+#include "app/api_command.hpp"
+#include "app/audit_online.hpp"
 #include "app/commands.hpp"
 #include "app/fleet_ports.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "config/settings_resolve.hpp"
-#include "document/write.hpp"
 #include "store/audit/audit_verify.hpp"
 #include "store/audit/checkpoint.hpp"
 #include "store/durable_file.hpp"
@@ -26,25 +28,9 @@ namespace pollux::app {
 namespace {
 
 constexpr int kFindings = 1;
-constexpr int kUsage = 2;
 constexpr int kCannotRead = 3;
 constexpr std::size_t kMostSettingsBytes = 1U << 20U;
 constexpr std::size_t kTextInTable = 60;
-
-struct AuditArguments {
-    std::string data = "data";
-    std::string checkpoints;
-    std::string principal;
-    std::string action;
-    std::string object;
-    std::string result;
-    std::string from;
-    std::string to;
-    std::uint64_t before = INT64_MAX;
-    std::size_t limit = 50;
-    std::string output = "table";
-    std::string format = "jsonl";
-};
 
 int complain(int status, const std::string& message) {
     fmt::print(stderr, "pollux: {}\n", message);
@@ -62,8 +48,9 @@ std::string checkpoint_path(const AuditArguments& arguments, const FleetPorts& p
     }
     const config::Settings settings =
         config::resolve_settings(ports.environment, stored, diagnostics);
-    return settings.audit_checkpoint_file.text.empty() ? arguments.data + "/" + store::kCheckpointFile
-                                                  : settings.audit_checkpoint_file.text;
+    return settings.audit_checkpoint_file.text.empty()
+               ? arguments.data + "/" + store::kCheckpointFile
+               : settings.audit_checkpoint_file.text;
 }
 
 // Never makes a key: there would be nothing that it could check.
@@ -110,18 +97,7 @@ void print_report(const store::AuditReport& report, const store::AuditKey& key) 
 }
 
 void print_report_json(const store::AuditReport& report, const store::AuditKey& key) {
-    std::string findings;
-    for (const auto& finding : report.findings) {
-        if (!findings.empty()) findings += ",";
-        findings += fmt::format(R"({{"code":"{}","number":{},"text":{}}})", finding.code,
-                                finding.number, document::json_string(finding.text));
-    }
-    fmt::print(R"({{"ok":{},"records":{},"first":{},"last":{},"removed":{},"checkpoints":{},)"
-               R"("newest_checkpoint":{},"key":"{}","public_key":"{}","found":{},"findings":[{}]}})"
-               "\n",
-               report.found == 0, report.records, report.first, report.last, report.removed,
-               report.checkpoints, report.newest_checkpoint, key.id(), key.public_key(),
-               report.found, findings);
+    fmt::print("{}\n", api::audit_report_json(report, key));
 }
 
 int verify(const AuditArguments& arguments, const FleetPorts& ports) {
@@ -164,23 +140,6 @@ base::Result<store::AuditQuery> query_of(const AuditArguments& arguments) {
     return query;
 }
 
-std::string json_of(const store::AuditRecord& record) {
-    const auto& entry = record.entry;
-    std::string text = fmt::format(R"({{"number":{})", record.number);
-    if (record.damaged) text += R"(,"damaged":true)";
-    text += fmt::format(R"(,"at":"{}","result":"{}")", base::format_utc(entry.at),
-                        to_string(entry.result));
-    const std::pair<std::string_view, const std::string*> fields[] = {
-        {"principal", &entry.principal}, {"address", &entry.address},
-        {"action", &entry.action},       {"object", &entry.object},
-        {"reason", &entry.reason},       {"before", &entry.before},
-        {"after", &entry.after},         {"request_id", &entry.request_id}};
-    for (const auto& [name, value] : fields) {
-        text += fmt::format(R"(,"{}":{})", name, document::json_string(*value));
-    }
-    return text + "}";
-}
-
 // RFC 4180. What a spreadsheet would take for a formula gets an apostrophe in front.
 std::string csv_field(const std::string& text) {
     std::string out = "\"";
@@ -204,7 +163,7 @@ std::string csv_of(const store::AuditRecord& record) {
 
 int list(const AuditArguments& arguments) {
     const auto query = query_of(arguments);
-    if (!query) return complain(kUsage, query.error().message);
+    if (!query) return complain(kUsageError, query.error().message);
     auto database = store::open_state_for_reading(arguments.data);
     if (!database) return complain(kCannotRead, database.error().message);
     const auto records = store::read_audit(**database, *query);
@@ -212,7 +171,7 @@ int list(const AuditArguments& arguments) {
     if (arguments.output == "json") {
         fmt::print("[");
         for (std::size_t i = 0; i < records->size(); ++i) {
-            fmt::print("{}{}", i == 0 ? "\n" : ",\n", json_of((*records)[i]));
+            fmt::print("{}{}", i == 0 ? "\n" : ",\n", api::audit_record_json((*records)[i]));
         }
         fmt::print("\n]\n");
         return 0;
@@ -237,7 +196,7 @@ int list(const AuditArguments& arguments) {
 // Oldest first, all of them, in pages.
 int export_all(const AuditArguments& arguments) {
     const auto query = query_of(arguments);
-    if (!query) return complain(kUsage, query.error().message);
+    if (!query) return complain(kUsageError, query.error().message);
     auto database = store::open_state_for_reading(arguments.data);
     if (!database) return complain(kCannotRead, database.error().message);
     const bool csv = arguments.format == "csv";
@@ -247,7 +206,7 @@ int export_all(const AuditArguments& arguments) {
             "request_id,damaged\n");
     }
     const auto status = store::each_audit_record(**database, *query, [&](const auto& record) {
-        fmt::print("{}\n", csv ? csv_of(record) : json_of(record));
+        fmt::print("{}\n", csv ? csv_of(record) : api::audit_record_json(record));
         return std::ferror(stdout) == 0;
     });
     if (!status) return complain(kCannotRead, status.error().message);
@@ -274,12 +233,19 @@ void add_audit(CLI::App& app, int& status, const FleetPorts& ports) {
     auto arguments = std::make_shared<AuditArguments>();
     auto* command = app.add_subcommand(
         "audit",
-        "The audit trail of a data folder: who did what, and whether it was tampered with.");
+        "The audit trail of a data folder or a server: who did what, and whether it was tampered "
+        "with.");
     command->require_subcommand(1);
-    command->fallthrough();  // --data may stand behind the subcommand
-    command->add_option("--data", arguments->data, "Data folder of the server")
-        ->envname("POLLUX_DATA")
-        ->capture_default_str();
+    command->fallthrough();  // these may stand behind the subcommand
+    auto* data = command->add_option("--data", arguments->data, "Data folder of the server")
+                     ->envname("POLLUX_DATA")
+                     ->capture_default_str();
+    add_connection_options(*command, arguments->connection);
+    // A server if one is named; a data folder that is named goes before the environment.
+    const auto online = [arguments, data] {
+        return !arguments->connection.url.empty() ||
+               (url_was_chosen(arguments->connection) && data->count() == 0);
+    };
     auto* check = command->add_subcommand(
         "verify",
         "Check every record, the chain and the checkpoints. Exit code 1: findings, 3: "
@@ -288,7 +254,9 @@ void add_audit(CLI::App& app, int& status, const FleetPorts& ports) {
                       "File with checkpoints, such as a copy kept elsewhere");
     check->add_option("-o,--output", arguments->output, "table or json")
         ->check(CLI::IsMember({"table", "json"}));
-    check->callback([arguments, &status, &ports] { status = verify(*arguments, ports); });
+    check->callback([arguments, online, &status, &ports] {
+        status = online() ? verify_audit_online(*arguments) : verify(*arguments, ports);
+    });
     auto* ls = command->add_subcommand("ls", "The newest records.");
     add_filters(*ls, *arguments);
     ls->add_option("--before", arguments->before, "Only records with a smaller number");
@@ -297,13 +265,17 @@ void add_audit(CLI::App& app, int& status, const FleetPorts& ports) {
         ->capture_default_str();
     ls->add_option("-o,--output", arguments->output, "table or json")
         ->check(CLI::IsMember({"table", "json"}));
-    ls->callback([arguments, &status] { status = list(*arguments); });
+    ls->callback([arguments, online, &status] {
+        status = online() ? list_audit_online(*arguments) : list(*arguments);
+    });
     auto* out = command->add_subcommand("export", "All records, oldest first, to standard output.");
     add_filters(*out, *arguments);
     out->add_option("--format", arguments->format, "jsonl or csv")
         ->check(CLI::IsMember({"jsonl", "csv"}))
         ->capture_default_str();
-    out->callback([arguments, &status] { status = export_all(*arguments); });
+    out->callback([arguments, online, &status] {
+        status = online() ? export_audit_online(*arguments) : export_all(*arguments);
+    });
 }
 
 }  // namespace pollux::app

@@ -34,4 +34,20 @@ void add_fleet(CLI::App& app, int& status);
 void add_ssh(CLI::App& app, int& status);
 void add_inbound(CLI::App& app, int& status);  // events, inbound, push, hook
 
+// Clients of the API.
+void add_login(CLI::App& app, int& status);     // login, logout
+void add_accounts(CLI::App& app, int& status);  // user, token
+void add_objects(CLI::App& app, int& status);   // get, add, set, rm, enable, disable
+void add_failures(CLI::App& app, int& status);  // breaker, dlq, failures
+void add_health(CLI::App& app, int& status);
+void add_config(CLI::App& app, int& status);
+void add_live_settings(CLI::App& settings, int& status);  // get and set below `settings`
+void add_completion(CLI::App& app, int& status);
+
+// All of the above.
+void add_all_commands(CLI::App& app, int& status, const FleetPorts& ports);
+// Reads the arguments and runs the command. 0 good, 1 refused or failed, 2 the arguments are wrong,
+// 3 a server cannot be reached or does not allow it.
+int run_program(int argc, const char* const* argv, const FleetPorts& ports);
+
 }  // namespace pollux::app

@@ -4,9 +4,9 @@
 
 #include <charconv>
 
+#include "api/history_page.hpp"
 #include "app/events_page.hpp"
 #include "app/fleet_access.hpp"
-#include "app/history_page.hpp"
 #include "app/profile_page.hpp"
 #include "app/server_page.hpp"
 #include "base/bytes.hpp"
@@ -19,6 +19,17 @@ namespace {
 
 constexpr std::size_t kMaxBody = 256U << 20U;
 constexpr std::size_t kMostLines = 1000;
+// Who may open the socket is the owner of the data folder.
+constexpr const char* kPrincipal = "local:socket";
+
+model::AuditEntry audit_entry(std::string action, std::string object) {
+    model::AuditEntry entry;
+    entry.at = net::wall_now();
+    entry.principal = kPrincipal;
+    entry.action = std::move(action);
+    entry.object = std::move(object);
+    return entry;
+}
 
 net::Response problem(int status, const base::Error& error) {
     document::Node body = document::Node::map();
@@ -41,11 +52,11 @@ std::size_t limit_of(const net::Request& request) {
     return std::clamp<std::size_t>(limit, 1, kMostLines);
 }
 
-base::Result<HistoryWish> history_wish(const net::Request& request) {
+base::Result<api::HistoryWish> history_wish(const net::Request& request) {
     const auto parameter = [&](std::string_view name) {
         return net::query_parameter(request.query, name).value_or("");
     };
-    HistoryWish wish;
+    api::HistoryWish wish;
     wish.key = parameter("key");
     wish.metric = parameter("metric");
     wish.row = parameter("row");
@@ -109,7 +120,8 @@ base::Result<std::vector<config::FileText>> decode_files(const std::string& body
 
 ControlServer::ControlServer(net::EventLoop& loop, runtime::Server& server,
                              const observe::LogTail* log)
-    : server_(server),
+    : loop_(loop),
+      server_(server),
       log_(log),
       http_(loop, control_options(), [this](net::Request request, net::Responder responder) {
           handle(std::move(request), std::move(responder));
@@ -175,7 +187,7 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
         responder.send(net::Response::text(200, encode_objects(server_.objects())));
     } else if (route == "GET /history") {
         const auto wish = history_wish(request);
-        const auto page = wish ? history_page(server_, *wish)
+        const auto page = wish ? api::history_page(server_.history(), *server_.view(), *wish)
                                : base::Result<std::string>(std::unexpected(wish.error()));
         responder.send(page ? net::Response::json(200, *page) : problem(422, page.error()));
     } else if (route == "GET /inbound") {
@@ -239,7 +251,7 @@ void ControlServer::apply(const net::Request& request, net::Responder responder)
         return;
     }
     const bool adopt = net::query_parameter(request.query, "adopt") == "true";
-    const auto report = server_.apply(*files, adopt);
+    const auto report = server_.apply(*files, adopt, kPrincipal);
     if (!report) {
         responder.send(problem(422, report.error()));
         return;
@@ -264,9 +276,16 @@ void ControlServer::operate(const net::Request& request, net::Responder responde
     schedule::OperatorAction action;
     action.verb = *verb;
     action.key = net::query_parameter(request.query, "key").value_or("");
+    const std::string word = net::query_parameter(request.query, "verb").value_or("");
+    auto entry = audit_entry("task." + word, action.key.empty() ? "*" : action.key);
     server_.operate(
-        std::move(action), [responder = std::move(responder)](base::Status status) mutable {
-            responder.send(status ? net::Response::json(200, "{}") : problem(409, status.error()));
+        std::move(action), std::move(entry),
+        [&loop = loop_,
+         responder = std::move(responder)](base::Result<runtime::OperateResult> result) mutable {
+            loop.post([responder = std::move(responder), result = std::move(result)]() mutable {
+                responder.send(result ? net::Response::json(200, "{}")
+                                      : problem(409, result.error()));
+            });
         });
 }
 
@@ -275,7 +294,11 @@ void ControlServer::change_setting(const net::Request& request, net::Responder r
     const std::string key = net::query_parameter(request.query, "key").value_or("");
     const std::string value = net::query_parameter(request.query, "value").value_or("");
     auto status = config::set_value(wanted, key, value);
-    if (status) status = server_.change_settings(std::move(wanted), {"pollux settings set"});
+    auto entry = audit_entry("settings.change", key);
+    entry.after = value;
+    if (status) {
+        status = server_.change_settings(std::move(wanted), {"pollux settings set", {entry}});
+    }
     responder.send(status ? net::Response::json(200, "{}") : problem(422, status.error()));
 }
 

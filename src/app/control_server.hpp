@@ -36,6 +36,7 @@ class ControlServer {
     void answer(std::move_only_function<std::string(const runtime::CoreLoop::View&)> question,
                 net::Responder responder);
 
+    net::EventLoop& loop_;
     runtime::Server& server_;
     const observe::LogTail* log_;
     net::HttpServer http_;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/api_command.hpp"
 #include "app/commands.hpp"
 #include "app/fleet_files.hpp"
 #include "app/fleet_ports.hpp"
@@ -42,6 +43,9 @@ struct PollArguments {
     bool no_verify = false;
     bool trace = false;
     double again = 0;  // seconds until a second poll, so that rates show
+    bool now = false;  // the server polls it, not we
+    ApiOptions connection;
+    std::string reason;
 };
 
 base::Result<config::Fleet> ad_hoc_fleet(const PollArguments& arguments) {
@@ -305,12 +309,27 @@ int poll(const PollArguments& arguments, const FleetPorts& ports) {
     return status;
 }
 
+// Lets the server poll it, inside its budgets; with an open breaker this is its probe.
+int poll_on_server(const PollArguments& arguments) {
+    return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
+        const auto reply =
+            client.ask({.method = "POST",
+                        .path = fmt::format("/api/targets/{}/poll", url_escaped(arguments.target)),
+                        .body = reason_body(arguments.reason)});
+        if (!reply) return std::unexpected(reply.error());
+        fmt::print("{} is polled now by the server; see `pollux explain {}`\n",
+                   printable(arguments.target), printable(arguments.target));
+        return 0;
+    });
+}
+
 }  // namespace
 
 void add_poll(CLI::App& app, int& status, const FleetPorts& ports) {
     auto arguments = std::make_shared<PollArguments>();
     auto* command = app.add_subcommand(
-        "poll", "Poll one target once and show what came of it. Needs no server.");
+        "poll",
+        "Poll one target once and show what came of it, without a server; or let it poll: --now.");
     command
         ->add_option("target", arguments->target,
                      "addon::device of a fleet, or the name of an addon with --host")
@@ -332,7 +351,16 @@ void add_poll(CLI::App& app, int& status, const FleetPorts& ports) {
     command->add_flag("--no-verify", arguments->no_verify, "Do not check the certificate");
     command->add_flag("--trace", arguments->trace, "Show every step and every rule");
     command->add_option("--again", arguments->again, "Poll a second time after so many seconds");
-    command->callback([arguments, &status, &ports] { status = poll(*arguments, ports); });
+    auto* now =
+        command->add_flag("--now", arguments->now, "Let the running server poll it, by its API");
+    for (const char* local : {"--fleet", "--host", "--trace", "--again"}) {
+        now->excludes(command->get_option(local));
+    }
+    add_connection_options(*command, arguments->connection);
+    add_reason_option(*command, arguments->reason);
+    command->callback([arguments, &status, &ports] {
+        status = arguments->now ? poll_on_server(*arguments) : poll(*arguments, ports);
+    });
 }
 
 }  // namespace pollux::app

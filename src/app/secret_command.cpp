@@ -2,8 +2,6 @@
 // files. A secret comes from standard input, never from the command line, which others can see.
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "app/commands.hpp"
+#include "app/prompt.hpp"
 #include "runtime/secret_files.hpp"
 #include "store/audit/audit_key.hpp"
 #include "store/data_directory.hpp"
@@ -31,28 +30,6 @@ int complain(const base::Error& error) {
     return 1;
 }
 
-// One line; a terminal does not show it.
-base::Secret read_secret() {
-    termios before{};
-    const bool terminal = tcgetattr(STDIN_FILENO, &before) == 0;
-    if (terminal) {
-        fmt::print(stderr, "secret: ");
-        termios silent = before;
-        silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
-    }
-    std::string line;
-    for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) {
-        if (line.size() > runtime::kMaxSecretBytes) break;
-        line += static_cast<char>(c);
-    }
-    if (terminal) {
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
-        fmt::print(stderr, "\n");
-    }
-    return base::Secret(std::move(line));
-}
-
 // Calls `work` with the secrets of the data folder.
 template <class Work>
 int with_secrets(const SecretArguments& arguments, Work&& work) {
@@ -65,7 +42,7 @@ int with_secrets(const SecretArguments& arguments, Work&& work) {
 
 int set_secret(const SecretArguments& arguments) {
     return with_secrets(arguments, [&](const runtime::SecretFiles& secrets) {
-        const base::Secret secret = read_secret();
+        const base::Secret secret = ask_secret("secret");
         if (secret.empty()) {
             return complain({"secret.empty", base::ErrorClass::kConfig,
                              "no secret on standard input: type it, or pipe one line"});

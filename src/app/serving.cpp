@@ -112,9 +112,8 @@ base::Status Serving::start_api() {
     if (!api) return std::unexpected(api.error());
     api_ = std::move(*api);
     metrics_->set_more([api = api_.get()](std::string& out) { api->write_metrics(out); });
-    server_->on_settings([api = api_.get()](const config::Settings& settings) {
-        api->take_settings(settings);
-    });
+    server_->on_settings(
+        [api = api_.get()](const config::Settings& settings) { api->take_settings(settings); });
     return {};
 }
 

@@ -1,4 +1,4 @@
-// `pollux settings show` and `pollux settings reference`.
+// `pollux settings show` and `pollux settings reference`; get and set are in config_command.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -38,6 +38,7 @@ void add_settings(CLI::App& app, int& status, const FleetPorts& ports) {
                      "A system.json other than that of the data folder");
     show->callback(
         [arguments, &status, &ports] { status = print(run_settings_show(*arguments, ports)); });
+    add_live_settings(*command, status);
     auto* reference = command->add_subcommand(
         "reference", "The page docs/settings-reference.md, from the table in the program.");
     reference->callback(

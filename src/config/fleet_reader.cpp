@@ -155,7 +155,7 @@ class FleetReader {
         if (node == nullptr) return;
         MapReader reader(*node, "resources", diagnostics_);
         for (const MapEntry& entry : node->entries()) {
-            const auto capacity = reader.integer(entry.key, 1, 1'000'000'000);
+            const auto capacity = reader.amount(entry.key);
             const std::string path = key_path("resources", entry.key);
             const auto name = section_name("resource", entry.key, entry.key_mark, path);
             if (!name || !claim("resource/" + *name, entry.key_mark, path)) continue;

@@ -81,7 +81,7 @@ void read_defaults_object(const Node& body, Diagnostics& diagnostics, Fleet& fle
     if (const Node* node = reader.map("resources")) {
         MapReader resources(*node, "resources", diagnostics);
         for (const auto& entry : node->entries()) {
-            const auto capacity = resources.integer(entry.key, 1, 1'000'000'000);
+            const auto capacity = resources.amount(entry.key);
             if (capacity) fleet.resources[entry.key] = *capacity;
         }
     }

@@ -241,10 +241,9 @@ void read_poll(MapReader& reader, Diagnostics& diagnostics, Reach reach, PollSet
             [](MapReader& inner, std::string_view name) {
                 return inner.duration(name, model::kShortestInterval, model::kLongestInterval);
             });
-    settings.resources = read_map<std::int64_t>(reader, "resources", "resource", diagnostics,
-                                                [](MapReader& inner, std::string_view name) {
-                                                    return inner.integer(name, 1, 1'000'000'000);
-                                                });
+    settings.resources = read_map<std::int64_t>(
+        reader, "resources", "resource", diagnostics,
+        [](MapReader& inner, std::string_view name) { return inner.amount(name); });
 }
 
 void read_device_settings(MapReader& outer, Diagnostics& diagnostics, DeviceSettings& settings) {

@@ -174,6 +174,12 @@ struct Settings {
     std::int64_t audit_keep_days = 365;  // 0: for ever
     FilePath audit_checkpoint_file;      // empty: in the data folder
 
+    // Jobs and upkeep.
+    std::int64_t jobs_keep_days = 30;
+    std::int64_t jobs_keep_rows = 50'000;
+    base::Duration maintenance_interval = std::chrono::hours(24);
+    std::int64_t backups_keep = 7;
+
     // Read and kept for Proxmox targets.
     bool backup_polling_enabled = true;
     base::Duration backup_polling_interval = base::Duration::zero();

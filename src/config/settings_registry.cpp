@@ -303,6 +303,18 @@ constexpr SettingDef kAudit[] = {
      "`audit-checkpoints.log` in the data folder."},
 };
 
+constexpr SettingDef kJobs[] = {
+    {"jobs_keep_days", "jobsKeepDays", "POLLUX_JOBS_KEEP_DAYS", "", &Settings::jobs_keep_days, 1,
+     3650, kRefuse, true, kLive, "Days that ended jobs are kept with their results."},
+    {"jobs_keep_rows", "jobsKeepRows", "POLLUX_JOBS_KEEP_ROWS", "", &Settings::jobs_keep_rows, 10,
+     100'000, kRefuse, true, kLive, "Ended jobs that are kept; the oldest go first."},
+    {"maintenance_interval", "maintenanceInterval", "POLLUX_MAINTENANCE_INTERVAL", "",
+     &Settings::maintenance_interval, 0, kLongest, kRefuse, false, kLive,
+     "Time between two jobs of upkeep (retention, compaction, backup of the state); 0: never."},
+    {"backups_keep", "backupsKeep", "POLLUX_BACKUPS_KEEP", "", &Settings::backups_keep, 1, 1000,
+     kRefuse, true, kLive, "Copies of the state in `backups/` of the data folder that are kept."},
+};
+
 constexpr SettingDef kProxmox[] = {
     {"backup_polling_enabled", "backupPollingEnabled", "ENABLE_BACKUP_POLLING", "",
      &Settings::backup_polling_enabled, 0, 0, kRefuse, false, kKept, "Ask for backups."},
@@ -327,7 +339,8 @@ constexpr SettingDef kProxmox[] = {
 
 constexpr std::size_t kRows = std::size(kAdaptive) + std::size(kIntervals) + std::size(kLimits) +
                               std::size(kServer) + std::size(kCommands) + std::size(kInbound) +
-                              std::size(kAccess) + std::size(kAudit) + std::size(kProxmox);
+                              std::size(kAccess) + std::size(kAudit) + std::size(kJobs) +
+                              std::size(kProxmox);
 
 constexpr std::array<SettingDef, kRows> all_rows() {
     std::array<SettingDef, kRows> rows{};
@@ -340,6 +353,7 @@ constexpr std::array<SettingDef, kRows> all_rows() {
     for (const SettingDef& row : kInbound) rows[at++] = row;
     for (const SettingDef& row : kAccess) rows[at++] = row;
     for (const SettingDef& row : kAudit) rows[at++] = row;
+    for (const SettingDef& row : kJobs) rows[at++] = row;
     for (const SettingDef& row : kProxmox) rows[at++] = row;
     return rows;
 }

@@ -117,6 +117,19 @@ std::optional<std::int64_t> MapReader::integer(std::string_view key, std::int64_
     return parsed;
 }
 
+std::optional<std::int64_t> MapReader::amount(std::string_view key, Need need) {
+    const Node* value = scalar(key, need, "a whole number");
+    if (value == nullptr) return std::nullopt;
+    const auto parsed = parse_amount(value->scalar());
+    if (!parsed || *parsed < 1 || *parsed > kMostAmount) {
+        error(key, fmt::format("{} is no whole number from 1 to {}; a unit may follow it, as in "
+                               "500M or 16GiB",
+                               quoted(value->scalar()), kMostAmount));
+        return std::nullopt;
+    }
+    return parsed;
+}
+
 std::optional<double> MapReader::number(std::string_view key, double low, double high, Need need) {
     const Node* value = scalar(key, need, "a number");
     if (value == nullptr) return std::nullopt;

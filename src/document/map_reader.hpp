@@ -24,6 +24,8 @@
 
 namespace pollux::document {
 
+inline constexpr std::int64_t kMostAmount = 1'000'000'000'000'000;
+
 enum class Need : std::uint8_t { kOptional, kRequired };
 
 class MapReader {
@@ -40,6 +42,8 @@ class MapReader {
     std::optional<bool> boolean(std::string_view key, Need need = Need::kOptional);
     std::optional<std::int64_t> integer(std::string_view key, std::int64_t low, std::int64_t high,
                                         Need need = Need::kOptional);
+    // A whole number of at least 1, with or without a unit: "16GiB" (parse_amount).
+    std::optional<std::int64_t> amount(std::string_view key, Need need = Need::kOptional);
     std::optional<double> number(std::string_view key,
                                  double low = std::numeric_limits<double>::lowest(),
                                  double high = std::numeric_limits<double>::max(),

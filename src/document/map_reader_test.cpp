@@ -113,6 +113,18 @@ TEST(Diagnostics, AreBoundedSortedAndSummedUp) {
     EXPECT_EQ(to_string(Diagnostic{Severity::kWarning, "a", 1, 1, "f", "m"}), "a:1: f: warning: m");
 }
 
+TEST(Scalar, AmountsMayHaveAUnit) {
+    EXPECT_EQ(parse_amount("12"), 12);
+    EXPECT_EQ(parse_amount("16GiB"), std::int64_t{16} << 30);
+    EXPECT_EQ(parse_amount("1KiB"), 1024);
+    EXPECT_EQ(parse_amount("5k"), 5000);
+    EXPECT_EQ(parse_amount("500MB"), 500'000'000);
+    for (const char* wrong :
+         {"", "-1", "+1", "1.5G", "GiB", "1Gi B", "1x", "1KB", "99999999999P"}) {
+        EXPECT_EQ(parse_amount(wrong), std::nullopt) << wrong;
+    }
+}
+
 TEST(Scalar, DurationsReadAndWriteExactly) {
     EXPECT_EQ(parse_duration("10s"), 10s);
     EXPECT_EQ(parse_duration("2.5"), 2500ms);

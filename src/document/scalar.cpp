@@ -50,6 +50,24 @@ std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
     return whole<std::uint64_t>(text);
 }
 
+std::optional<std::int64_t> parse_amount(std::string_view text) {
+    constexpr std::string_view kLetters = "kMGTP";
+    const std::size_t end = digits(text, 0);
+    const auto number = whole<std::int64_t>(text.substr(0, end));
+    std::string_view unit = text.substr(end);
+    if (!number || !is_digit(text.front())) return std::nullopt;
+    if (unit.ends_with('B')) unit.remove_suffix(1);
+    if (unit.empty()) return number;
+    const bool binary = unit.size() == 2 && unit[1] == 'i';
+    const std::size_t step = unit[0] == 'K' && binary ? 0 : kLetters.find(unit[0]);
+    if (step == std::string_view::npos || (unit.size() != 1 && !binary)) return std::nullopt;
+    std::int64_t amount = *number;
+    for (std::size_t i = 0; i <= step; ++i) {
+        if (__builtin_mul_overflow(amount, binary ? 1024 : 1000, &amount)) return std::nullopt;
+    }
+    return amount;
+}
+
 bool is_json_number(std::string_view text) {
     std::size_t at = text.starts_with('-') ? 1 : 0;
     const std::size_t integer = digits(text, at);

@@ -65,6 +65,9 @@ class Engine {
         out.wake_at = std::min(out.commands.wake_at, std::max(pump_.next_wake(), now.boot));
     }
 
+    // A run of a job that the next step is told of, or that the last one began.
+    void note(base::Instant now, model::JobRun run) { pump_.note(now, std::move(run)); }
+
     schedule::SchedulerCore& core() { return core_; }
     const schedule::SchedulerCore& core() const { return core_; }
     const PersistencePump& pump() const { return pump_; }

@@ -246,7 +246,7 @@ Event read_credit(FieldReader& in) {
 
 Event read_operator(FieldReader& in, std::uint8_t version) {
     schedule::OperatorAction event;
-    event.verb = in.choice("operator_action.verb", schedule::OperatorVerb::kClearDeadLetter);
+    event.verb = in.choice("operator_action.verb", schedule::OperatorVerb::kRetryJob);
     event.key = in.text("operator_action.key");
     event.correlation = in.u64("operator_action.correlation");
     if (version < 2 || !in.boolean("operator_action.has_filter")) return event;

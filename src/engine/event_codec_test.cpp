@@ -200,7 +200,7 @@ TEST(EventCodec, RefusesEnumeratorsOutOfRange) {
         "event: field run_finished.outcome at offset 6: 5 is not one of the known values 0 to "
         "4");
     std::string action = bytes_of(schedule::OperatorAction{});
-    action[2] = 9;
+    action[2] = 10;
     EXPECT_FALSE(decoded(action));
     std::string poked = bytes_of(schedule::Poked{{0, 0}});
     poked[4] = 5;

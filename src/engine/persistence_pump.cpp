@@ -54,6 +54,11 @@ void PersistencePump::record(base::Instant now, model::AuditEntry entry,
     if (gather_until_ == base::BootTime::max()) gather_until_ = now.boot + options_.gather;
 }
 
+void PersistencePump::note(base::Instant now, model::JobRun run) {
+    runs_.push_back(std::move(run));
+    gather_until_ = std::min(gather_until_, now.boot + options_.gather);
+}
+
 std::shared_ptr<const WriteBatch> PersistencePump::next_batch(base::Instant now,
                                                               schedule::SchedulerCore& core) {
     if (under_way_) return nullptr;
@@ -74,6 +79,7 @@ std::shared_ptr<const WriteBatch> PersistencePump::next_batch(base::Instant now,
     batch.changes = std::exchange(changes_, {});
     batch.audit = std::exchange(audit_, {});
     take_audited(batch, core);
+    batch.runs = std::exchange(runs_, {});
     take_rows(batch, core, urgent_rows_, std::numeric_limits<std::size_t>::max());
     take_rows(batch, core, dirty_, options_.rows_per_batch);
     urgent_ = false;

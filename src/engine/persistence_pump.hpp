@@ -25,6 +25,7 @@
 
 #include "base/time.hpp"
 #include "model/audit.hpp"
+#include "model/job.hpp"
 #include "model/task_record.hpp"
 #include "schedule/command.hpp"
 #include "schedule/scheduler_core.hpp"
@@ -45,6 +46,7 @@ struct WriteBatch {
     std::vector<model::TaskRecord> rows;
     std::vector<TaskChange> changes;
     std::vector<model::AuditEntry> audit;  // of acts whose rows are in this batch
+    std::vector<model::JobRun> runs;       // of jobs: begun, and ended with what came out
 };
 
 struct PumpOptions {
@@ -68,6 +70,9 @@ class PersistencePump {
     // the next batch that is made. After absorb() of that step.
     void record(base::Instant now, model::AuditEntry entry,
                 std::span<const model::TaskHandle> tasks);
+    // A run of a job. Noted before the step that is told of its end, it is in the batch that holds
+    // what the end changed.
+    void note(base::Instant now, model::JobRun run);
 
     // The next batch, when it is time for one and none is under way.
     std::shared_ptr<const WriteBatch> next_batch(base::Instant now, schedule::SchedulerCore& core);
@@ -79,7 +84,7 @@ class PersistencePump {
     base::BootTime next_wake() const;
     std::uint64_t next_number() const { return next_number_; }
     std::size_t waiting() const {
-        return urgent_rows_.size() + dirty_.size() + changes_.size() + audit_.size();
+        return urgent_rows_.size() + dirty_.size() + changes_.size() + audit_.size() + runs_.size();
     }
     // Entries that are not committed yet.
     std::size_t audit_waiting() const {
@@ -103,6 +108,7 @@ class PersistencePump {
     std::vector<TaskChange> changes_;
     std::vector<model::AuditEntry> audit_;
     std::vector<model::TaskHandle> audited_;  // tasks of these entries
+    std::vector<model::JobRun> runs_;
     std::shared_ptr<const WriteBatch> under_way_;
     std::shared_ptr<const WriteBatch> to_retry_;
     std::uint64_t provisional_from_ = 0;  // changes before this number were let through already

@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "runtime/change_log.hpp"
+#include "runtime/jobs/job_work.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -96,8 +97,8 @@ void CoreLoop::post(std::move_only_function<void()> work) {
 }
 
 void CoreLoop::deliver(std::vector<RunReport> reports) {
-    post([this, reports = std::move(reports)] {
-        for (const RunReport& report : reports) take_report(report);
+    post([this, reports = std::move(reports)]() mutable {
+        for (RunReport& report : reports) take_report(std::move(report));
     });
 }
 
@@ -159,7 +160,7 @@ void CoreLoop::ask(std::move_only_function<void(const View&)> question) {
             return task < plans_.size() ? plans_[task].get() : nullptr;
         };
         question(View{*engine_, stats_, failures_.all(), plan, net::instant_now(),
-                      loop_->take_longest_turn()});
+                      loop_->take_longest_turn(), jobs_.stats(), batches_});
     });
 }
 
@@ -205,28 +206,44 @@ void CoreLoop::take_edit(CoreEdit edit,
     for (std::string& key : edit.poked) to_poke_.push_back(std::move(key));
 }
 
-void CoreLoop::take_report(const RunReport& report) {
+void CoreLoop::count_report(const RunReport& report) {
     const schedule::SchedulerCore& core = engine_->core();
-    if (core.is_live(report.task)) {
-        const schedule::TaskSlot& slot = core.slot(report.task);
-        const bool success = model::is_success(report.outcome);
-        if (report.outcome != model::Outcome::kInterrupted) {
-            stats_.ended(report.task.index, slot.class_index, success, report.kind,
-                         base::to_seconds(report.duration));
-        }
-        if (report.problems > 0) stats_.problems(slot.class_index, report.problems);
-        if (success) {
-            if (!slot.has(schedule::kFlagUp)) stats_.recovered(slot.class_index, report.trigger);
-            failures_.recovered(report.task.index, core.key(report.task));
-        } else if (report.outcome != model::Outcome::kInterrupted) {
-            failures_.failed(report.task.index, core.key(report.task),
-                             {report.code, report.message, net::wall_now()});
-            log_.debug(
-                "poll failed",
-                {{"key", core.key(report.task)}, {"code", report.code}, {"error", report.message}});
-        }
-        note_poll(report);
+    if (!core.is_live(report.task)) return;
+    const schedule::TaskSlot& slot = core.slot(report.task);
+    const bool success = model::is_success(report.outcome);
+    const bool poll = slot.recurring();
+    if (poll && report.outcome != model::Outcome::kInterrupted) {
+        stats_.ended(report.task.index, slot.class_index, success, report.kind,
+                     base::to_seconds(report.duration));
     }
+    if (report.problems > 0) stats_.problems(slot.class_index, report.problems);
+    if (success) {
+        if (poll && !slot.has(schedule::kFlagUp)) {
+            stats_.recovered(slot.class_index, report.trigger);
+        }
+        failures_.recovered(report.task.index, core.key(report.task));
+    } else if (report.outcome != model::Outcome::kInterrupted) {
+        failures_.failed(report.task.index, core.key(report.task),
+                         {report.code, report.message, net::wall_now()});
+        log_.debug(
+            poll ? "poll failed" : "job failed",
+            {{"key", core.key(report.task)}, {"code", report.code}, {"error", report.message}});
+    }
+    if (poll) note_poll(report);
+}
+
+void CoreLoop::take_report(RunReport report) {
+    const schedule::SchedulerCore& core = engine_->core();
+    const bool job = core.is_live(report.task) && !core.slot(report.task).recurring();
+    if (job && !jobs_.end(*engine_, report, net::instant_now())) return;
+    count_report(report);
+    if (!job) {
+        for (RunReport& follower : jobs_.follow(report)) take_report(std::move(follower));
+    }
+    finish(report);
+}
+
+void CoreLoop::finish(const RunReport& report) {
     events_.emplace_back(schedule::RunFinished{.task = report.task,
                                                .run = report.run,
                                                .outcome = report.outcome,
@@ -249,13 +266,18 @@ void CoreLoop::step(Act* act) {
     follow_changes();
     dispatch_starts();
     send_cancels();
+    drop_ended_plans();
+    batches_.add(engine_->core(), out_.commands.starts.size(), net::wall_now());
+    if (!out_.commands.starts.empty()) jobs_.stats().batch(out_.commands.starts.size());
     submit_batch();
     write_failures(kGatherFailures);
     for (const engine::TaskChange& change : out_.visible) publish(change);
     tell_polls(now);
     answer_correlations();
     // Events that this turn made itself come first; otherwise the engine says when it is needed.
-    step_timer_->arm(events_.empty() ? std::min(out_.wake_at, acts_wake()) : loop_->now());
+    // Runs of jobs that began are written soon, whether or not something else happens.
+    const base::BootTime wake = std::min({out_.wake_at, engine_->pump().next_wake(), acts_wake()});
+    step_timer_->arm(events_.empty() ? wake : loop_->now());
 }
 
 void CoreLoop::install_plans() {
@@ -268,6 +290,7 @@ void CoreLoop::install_plans() {
         }
         stats_.forget(index);
         failures_.forget(index, forgotten.key);
+        for (RunReport& report : jobs_.target_gone(index)) take_report(std::move(report));
         if (auto change = device_health_.remove(index)) {
             events_.emplace_back(schedule::ParentChanged{change->device, change->healthy});
         }
@@ -277,7 +300,9 @@ void CoreLoop::install_plans() {
         if (!core.is_live(task)) continue;  // refused, or removed in the same edit
         if (plans_.size() <= task.index) plans_.resize(task.index + std::size_t{1});
         const bool up = core.slot(task).has(schedule::kFlagUp);
-        if (auto change = device_health_.add(task.index, plan->device, up)) {
+        // A job says nothing about the health of a device.
+        auto change = plan->job ? std::nullopt : device_health_.add(task.index, plan->device, up);
+        if (change) {
             events_.emplace_back(schedule::ParentChanged{change->device, change->healthy});
         }
         plans_[task.index] = std::move(plan);
@@ -298,6 +323,13 @@ void CoreLoop::dispatch_starts() {
     for (const schedule::StartRun& start : out_.commands.starts) {
         const std::uint32_t index = start.task.index;
         const auto plan = index < plans_.size() ? plans_[index] : nullptr;
+        RunOrder order{.task = start.task,
+                       .run = start.run,
+                       .deadline = start.deadline,
+                       .attempt = start.attempt,
+                       .trigger = start.trigger,
+                       .fresh_login = start.fresh_login,
+                       .plan = plan};
         if (!plan || !plan->problem.empty()) {
             RunReport report;
             report.task = start.task;
@@ -311,25 +343,47 @@ void CoreLoop::dispatch_starts() {
                                        "{}: nothing says how to poll it: apply the fleet again, or "
                                        "remove the target",
                                        core.key(start.task));
-            take_report(report);
+            // A job is written down with its end, as any other.
+            if (plan && plan->job) jobs_.begin(*engine_, order, net::instant_now());
+            if (plan || core.slot(start.task).recurring()) {
+                take_report(std::move(report));
+            } else {
+                finish(report);
+            }
+            continue;
+        }
+        if (plan->job) {
+            const schedule::TaskSlot& slot = core.slot(start.task);
+            jobs_.stats().started(slot.class_index, base::to_seconds(now - slot.ready_since));
+            dispatch_job(std::move(order));
             continue;
         }
         stats_.started(core.slot(start.task).class_index, base::to_seconds(now - start.due));
-        outgoing_[plan->shard].push_back(RunOrder{.task = start.task,
-                                                  .run = start.run,
-                                                  .deadline = start.deadline,
-                                                  .trigger = start.trigger,
-                                                  .fresh_login = start.fresh_login,
-                                                  .plan = plan});
+        outgoing_[plan->shard].push_back(std::move(order));
     }
+    if (!to_work_.empty()) wiring_.work(std::exchange(to_work_, {}));
     for (std::size_t shard = 0; shard < shards_; ++shard) {
         if (!outgoing_[shard].empty()) wiring_.dispatch(shard, std::exchange(outgoing_[shard], {}));
+    }
+}
+
+void CoreLoop::dispatch_job(RunOrder order) {
+    jobs_.begin(*engine_, order, net::instant_now());
+    if (wiring_.job_started) wiring_.job_started(order);
+    switch (order.plan->job->host) {
+        case JobHost::kShard: outgoing_[order.plan->shard].push_back(std::move(order)); return;
+        case JobHost::kWorker: to_work_.push_back(std::move(order)); return;
+        case JobHost::kTarget: break;
+    }
+    if (auto refused = jobs_.poll_target(*engine_, order, events_)) {
+        take_report(std::move(*refused));
     }
 }
 
 void CoreLoop::send_cancels() {
     for (const schedule::CancelRun& cancel : out_.commands.cancels) {
         const std::uint32_t index = cancel.task.index;
+        jobs_.drop(*engine_, cancel.run, net::instant_now());
         // A removed task has no plan any more, so every shard is told.
         wiring_.cancel({{cancel.task, cancel.run}},
                        index < plans_.size() ? plans_[index] : nullptr);
@@ -338,10 +392,20 @@ void CoreLoop::send_cancels() {
 
 void CoreLoop::follow_changes() {
     for (const schedule::Change& change : out_.commands.changes) {
+        const bool ended = change.kind == schedule::ChangeKind::kJob &&
+                           change.to != static_cast<std::uint8_t>(model::JobState::kPending);
+        // What is done is not done again; a retry brings its plan along.
+        if (ended && change.task.index < plans_.size()) ended_.push_back(change.task.index);
         if (change.kind != schedule::ChangeKind::kHealth) continue;
         if (auto device = device_health_.report(change.task.index, change.to == 1)) {
             events_.emplace_back(schedule::ParentChanged{device->device, device->healthy});
         }
+    }
+}
+
+void CoreLoop::drop_ended_plans() {
+    for (const std::uint32_t index : std::exchange(ended_, {})) {
+        if (plans_[index] && plans_[index]->job) plans_[index].reset();
     }
 }
 

@@ -30,8 +30,10 @@
 #include "observe/log.hpp"
 #include "runtime/event_feed.hpp"
 #include "runtime/failure_book.hpp"
+#include "runtime/jobs/job_runs.hpp"
 #include "runtime/operate_result.hpp"
 #include "runtime/poll_stats.hpp"
+#include "runtime/ready_view.hpp"
 #include "runtime/run_order.hpp"
 #include "store/store.hpp"
 
@@ -43,6 +45,9 @@ struct CoreWiring {
         cancel;
     std::function<void(std::uint32_t task, const PollPlan& plan)> forgotten;
     std::function<void(const engine::TaskChange& change)> published;
+    // Jobs that need a thread of their own, and the start of every job.
+    std::function<void(std::vector<RunOrder> orders)> work;
+    std::function<void(const RunOrder& order)> job_started;
     EventFeed* events = nullptr;  // is told what may be seen and how polls ended; outlives the loop
 };
 
@@ -69,6 +74,8 @@ class CoreLoop {
         std::function<const PollPlan*(std::uint32_t task)> plan;
         base::Instant now;
         base::Duration longest_turn;
+        const JobStats& jobs;
+        const BatchRing& batches;
     };
 
     CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, std::size_t shards,
@@ -124,11 +131,15 @@ class CoreLoop {
     void drop_acts();
     base::BootTime acts_wake() const;
     void take_edit(CoreEdit edit, std::move_only_function<void(std::vector<base::Error>)> done);
-    void take_report(const RunReport& report);
+    void take_report(RunReport report);
+    void finish(const RunReport& report);
+    void count_report(const RunReport& report);
     void install_plans();
     void dispatch_starts();
+    void dispatch_job(RunOrder order);
     void send_cancels();
     void follow_changes();
+    void drop_ended_plans();
     void publish(const engine::TaskChange& change);
     // core_loop_events.cpp: what followers of events are told about polls.
     void note_poll(const RunReport& report);
@@ -149,6 +160,10 @@ class CoreLoop {
     // Only on the core's thread.
     std::unique_ptr<engine::Engine> engine_;
     PollStats stats_;
+    JobRuns jobs_;
+    BatchRing batches_;
+    std::vector<RunOrder> to_work_;
+    std::vector<std::uint32_t> ended_;  // jobs of this turn
     engine::DeviceHealth device_health_;
     engine::Output out_;
     std::vector<schedule::Event> events_;

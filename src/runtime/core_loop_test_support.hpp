@@ -32,6 +32,10 @@ class ToldStore final : public store::Store {
     base::Status submit(store::MemoryBatch, store::MemoryDone) override { return {}; }
     base::Status submit(store::ObservationBatch, store::ObservationDone) override { return {}; }
     base::Status submit(store::AuditBatch, store::AuditDone) override { return {}; }
+    base::Status submit(store::JobBatch, store::JobDone) override { return {}; }
+    base::Result<std::vector<model::JobRun>> job_runs(const std::string&) override { return {}; }
+    base::Status back_up(const std::string&, const std::function<bool()>&) override { return {}; }
+    base::Status compact() override { return {}; }
     void flush() override {}
     base::Status close() override { return {}; }
     base::Result<std::vector<store::StoredChange>> changes(const store::ChangeQuery&) override {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "observe/metric_writer.hpp"
+#include "runtime/jobs/job_metrics.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -67,6 +68,11 @@ class CorePage {
         return core_.settings().classes[index].name;
     }
 
+    // Classes of jobs have families of their own.
+    bool polls(std::size_t index) const {
+        return !class_name(index).starts_with(model::job_class(""));
+    }
+
     void collect() {
         for (std::uint32_t index = 0; index < core_.capacity(); ++index) {
             if (!core_.occupied(index)) continue;
@@ -117,6 +123,7 @@ class CorePage {
     void each_counted(Visit&& visit) {
         if (!all_) {
             for (std::size_t c = 0; c < gauges_.size(); ++c) {
+                if (!polls(c)) continue;
                 const auto& counts = view_.stats.of_class(static_cast<std::uint16_t>(c)).polls;
                 visit(class_name(c), kEverybody, counts);
             }
@@ -179,6 +186,7 @@ class CorePage {
         per_class(MetricId::kTargetsNeverSeen, &ClassGauges::never_seen);
         writer_.family(MetricId::kTargets);
         for (std::size_t c = 0; c < gauges_.size(); ++c) {
+            if (!polls(c)) continue;
             writer_.sample({class_name(c), "true"}, static_cast<double>(gauges_[c].enabled));
             writer_.sample({class_name(c), "false"}, static_cast<double>(gauges_[c].disabled));
         }
@@ -187,6 +195,7 @@ class CorePage {
     void per_class(MetricId id, std::size_t ClassGauges::* member) {
         writer_.family(id);
         for (std::size_t c = 0; c < gauges_.size(); ++c) {
+            if (!polls(c)) continue;
             writer_.sample({class_name(c)}, static_cast<double>(gauges_[c].*member));
         }
     }
@@ -204,6 +213,7 @@ class CorePage {
         per_class(MetricId::kPollInFlight, &ClassGauges::in_flight);
         writer_.family(MetricId::kReadyDepth);
         for (std::size_t c = 0; c < gauges_.size(); ++c) {
+            if (!polls(c)) continue;
             for (std::size_t tier = 0; tier < model::kTierCount; ++tier) {
                 writer_.sample({class_name(c), model::kTierNames[tier]},
                                static_cast<double>(gauges_[c].ready[tier]));
@@ -211,6 +221,7 @@ class CorePage {
         }
         writer_.family(MetricId::kQueueWait);
         for (std::size_t c = 0; c < gauges_.size(); ++c) {
+            if (!polls(c)) continue;
             const auto& wait = view_.stats.of_class(static_cast<std::uint16_t>(c)).wait;
             writer_.histogram({class_name(c)}, observe::kQueueWaitBounds, wait.counts(),
                               wait.sum());
@@ -220,6 +231,7 @@ class CorePage {
                           view_.stats.lag().sum());
         writer_.family(MetricId::kPlannedRate);
         for (std::size_t c = 0; c < gauges_.size(); ++c) {
+            if (!polls(c)) continue;
             writer_.sample({class_name(c)}, gauges_[c].planned_rate);
         }
     }
@@ -274,6 +286,7 @@ class CorePage {
                     });
         writer_.family(MetricId::kRecoveries);
         for (std::size_t c = 0; c < gauges_.size(); ++c) {
+            if (!polls(c)) continue;
             const auto& counts = view_.stats.of_class(static_cast<std::uint16_t>(c)).recoveries;
             for (std::size_t cause = 0; cause < counts.size(); ++cause) {
                 if (counts[cause] == 0) continue;
@@ -284,6 +297,7 @@ class CorePage {
         }
         writer_.family(MetricId::kReadProblems);
         for (std::size_t c = 0; c < gauges_.size(); ++c) {
+            if (!polls(c)) continue;
             const auto& counts = view_.stats.of_class(static_cast<std::uint16_t>(c));
             writer_.sample({class_name(c)}, static_cast<double>(counts.problems));
         }
@@ -322,6 +336,7 @@ class CorePage {
 
 void write_core_metrics(const CoreLoop::View& view, std::string& out) {
     CorePage(view, out).write();
+    write_job_metrics(view, out);
 }
 
 }  // namespace pollux::runtime

@@ -42,7 +42,7 @@ class CoreMetrics : public testing::Test {
     }
     std::string page() const {
         const std::map<std::uint32_t, CoreLoop::LastFailure> failures;
-        const CoreLoop::View view{engine_, stats_, failures, {}, now_, {}};
+        const CoreLoop::View view{engine_, stats_, failures, {}, now_, {}, jobs_, batches_};
         std::string text;
         write_core_metrics(view, text);
         return text;
@@ -60,6 +60,8 @@ class CoreMetrics : public testing::Test {
     base::Instant now_ = kStart;
     engine::Engine engine_{kStart, 1, 1, schedule::wide_settings({"lamp", "door"})};
     engine::Output out_;
+    JobStats jobs_;
+    BatchRing batches_;
     PollStats stats_{100};
     std::map<std::string, schedule::StartRun> running_;
 };

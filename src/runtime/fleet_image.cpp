@@ -35,8 +35,10 @@ class ImageMaker {
             fill(*plan, target, spec);
             image.plans.emplace(target.key, std::move(plan));
         }
+        std::vector<model::ClassSettings> classes = image.expansion.classes;
+        if (in_.jobs != nullptr) in_.jobs->add_classes(classes);
         image.settings = std::make_shared<const model::CoreSettings>(
-            in_.settings.core(image.expansion.classes, image.expansion.resources));
+            in_.settings.core(std::move(classes), image.expansion.resources));
         image.inbound = make_inbound_image({.fleet = in_.fleet,
                                             .places = in_.places,
                                             .expansion = image.expansion,

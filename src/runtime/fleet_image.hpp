@@ -15,6 +15,7 @@
 #include "extract/compiled_addon.hpp"
 #include "runtime/core_loop.hpp"
 #include "runtime/inbound/inbound_image.hpp"
+#include "runtime/jobs/job_types.hpp"
 #include "runtime/run_order.hpp"
 
 namespace pollux::runtime {
@@ -32,6 +33,7 @@ struct ImageInputs {
     InboundKeySource inbound_key = {};
     bool hears_traps = false;
     bool hears_http = false;
+    const JobTypes* jobs = nullptr;  // their classes join those of the fleet
 };
 
 struct FleetImage {

@@ -10,6 +10,7 @@
 #include "base/time.hpp"
 #include "model/ask.hpp"
 #include "model/failure.hpp"
+#include "model/job.hpp"
 #include "model/run.hpp"
 
 namespace pollux::extract {
@@ -17,6 +18,8 @@ class CompiledAddon;
 }
 
 namespace pollux::runtime {
+
+struct JobWork;
 
 // How one task is polled: immutable, replaced whole by an edit, shared by the core and its shard.
 struct PollPlan {
@@ -34,12 +37,14 @@ struct PollPlan {
     std::size_t shard = 0;         // by a hash of the host: one device, one thread
     base::Duration stale_after{};  // values older than this are not shown any more
     bool history = true;
+    std::shared_ptr<const JobWork> job;  // not null: work that is done once, see jobs/job_work.hpp
 };
 
 struct RunOrder {
     model::TaskHandle task;
     model::RunId run;
     base::BootTime deadline;
+    std::uint32_t attempt = 1;
     model::Trigger trigger = model::Trigger::kSchedule;
     bool fresh_login = false;
     std::shared_ptr<const PollPlan> plan;
@@ -56,8 +61,9 @@ struct RunReport {
     base::Duration retry_after{};
     std::uint32_t problems = 0;  // values that were missing or out of range
     model::FailureKind kind = model::FailureKind::kNone;
-    std::string code;     // of a failure
-    std::string message;  // of a failure; no secret
+    std::string code;                    // of a failure
+    std::string message;                 // of a failure; no secret
+    std::shared_ptr<model::JobRun> job;  // of a job: output, exit status and log
 };
 
 struct RunCancel {

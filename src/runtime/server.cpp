@@ -133,6 +133,7 @@ base::Status Server::open_store() {
     auto audit_key = store::AuditKey::open_or_make(directory_->file(store::kAuditKeyFile), *vault_);
     if (!audit_key) return std::unexpected(audit_key.error());
     make_checkpointer(*audit_key);
+    audit_key_ = *audit_key;
     store::SqliteOptions options;
     options.audit.key = *audit_key;
     options.audit.committed = [this](const store::AuditHead& head) { checkpointer_->note(head); };
@@ -177,6 +178,7 @@ base::Status Server::load() {
         }
         memories_.emplace_back(std::move(row.key), std::move(row.bytes));
     };
+    visitor.job = [&](store::JobRow&& row) { job_rows_.push_back(std::move(row)); };
     auto loaded = store_->load(visitor);
     if (!loaded) return std::unexpected(loaded.error());
     loaded_ = std::move(*loaded);
@@ -237,17 +239,9 @@ base::Status Server::start_threads() {
             std::move(wiring)));
     }
     shard_silent_.resize(shards);
-    CoreWiring wiring;
-    wiring.dispatch = [this](std::size_t shard, std::vector<RunOrder> orders) {
-        shards_[shard]->dispatch(std::move(orders));
-    };
-    wiring.cancel = [this](std::vector<RunCancel> cancels, std::shared_ptr<const PollPlan> plan) {
-        if (plan) return shards_[plan->shard]->cancel(std::move(cancels));
-        for (const auto& shard : shards_) shard->cancel(cancels);
-    };
-    wiring.forgotten = [this](std::uint32_t task, const PollPlan& plan) {
-        shards_[plan.shard]->forget(task);
-    };
+    make_jobs();
+    CoreWiring wiring = core_wiring();
+    jobs_->wire(wiring);
     wiring.events = &events_;
     core_ = std::make_unique<CoreLoop>(*store_, log_, std::move(wiring), shards,
                                        static_cast<std::size_t>(settings_.metrics_target_limit));
@@ -263,8 +257,28 @@ base::Status Server::start_threads() {
     }
     core_->start(loaded_.epoch, loaded_.first_change, *image->settings);
     image_ = std::make_shared<const FleetImage>(std::move(*image));
+    follow_jobs();
+    jobs_->start(*core_);
     restore_tasks();
     return start_desk(std::move(memories.heard));
+}
+
+CoreWiring Server::core_wiring() {
+    CoreWiring wiring;
+    wiring.dispatch = [this](std::size_t shard, std::vector<RunOrder> orders) {
+        shards_[shard]->dispatch(std::move(orders));
+    };
+    wiring.cancel = [this](std::vector<RunCancel> cancels, std::shared_ptr<const PollPlan> plan) {
+        if (plan) {
+            shards_[plan->shard]->cancel(std::move(cancels));
+            return;
+        }
+        for (const auto& shard : shards_) shard->cancel(cancels);
+    };
+    wiring.forgotten = [this](std::uint32_t task, const PollPlan& plan) {
+        shards_[plan.shard]->forget(task);
+    };
+    return wiring;
 }
 
 // What the store remembers of a task joins its specification; tasks that went while nobody ran are
@@ -281,13 +295,14 @@ void Server::restore_tasks() {
             records_.erase(record);
         }
     }
+    CoreEdit edit;
+    jobs_->restore(records_, edit, *restored, *fresh);
     if (!records_.empty()) {
         auto batch = std::make_shared<engine::WriteBatch>();
         for (const auto& [key, record] : records_) batch->removed.push_back(key);
         [[maybe_unused]] const auto status = store_->submit(std::move(batch));
     }
     records_.clear();
-    CoreEdit edit;
     edit.devices = image_->expansion.devices;
     edit.restored = std::move(restored);
     edit.upserted = std::move(fresh);
@@ -305,6 +320,7 @@ void Server::stop() {
     options_.manager.stopping();
     if (desk_) desk_->stop();
     if (core_) core_->stop(kStopWait);
+    if (jobs_) jobs_->stop();
     save_memories(true);
     for (const auto& shard : shards_) shard->stop();
     journal_.reset();
@@ -335,6 +351,7 @@ void Server::keep_house() {
     }
     if (house_turn_ % kMemoriesEvery == 0) save_memories(false);
     if (house_turn_ % kAuditTrimEvery == 1) trim_audit();
+    jobs_->tick(net::wall_now());
     // The watchdog is fed by the core itself: a core that hangs must not look alive.
     if (!core_answers_) {
         log_.error("the core does not answer", {{"turns", std::to_string(core_->turns())}});

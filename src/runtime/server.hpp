@@ -27,12 +27,14 @@
 #include "runtime/fleet_image.hpp"
 #include "runtime/fleet_view.hpp"
 #include "runtime/inbound/inbound_desk.hpp"
+#include "runtime/jobs/job_desk.hpp"
 #include "runtime/secret_files.hpp"
 #include "runtime/service_manager.hpp"
 #include "runtime/settings_file.hpp"
 #include "runtime/shard.hpp"
 #include "runtime/signal_journal.hpp"
 #include "runtime/source_keeper.hpp"
+#include "store/audit/audit_verify.hpp"
 #include "store/audit/checkpointer.hpp"
 #include "store/data_directory.hpp"
 #include "store/history/history.hpp"
@@ -79,7 +81,8 @@ class Server {
     void stop();
 
     // Takes in a fleet from files: all of it, or nothing with the reasons.
-    base::Result<ApplyReport> apply(const std::vector<config::FileText>& files, bool adopt = false);
+    base::Result<ApplyReport> apply(const std::vector<config::FileText>& files, bool adopt = false,
+                                    const std::string& principal = "local:files");
     // Changes single objects, as the API does: all of them, or nothing with the reasons; codes as
     // in config/fleet_edit.hpp, and fleet.invalid. Fields of `diagnostics` are those of the bodies.
     base::Result<ApplyReport> edit(std::span<const config::WantedObject> wanted, const Cause& cause,
@@ -132,7 +135,12 @@ class Server {
         return std::exchange(account_objects_, {});
     }
     store::Store& store() { return *store_; }
+    // Looks the audit trail over, from any thread; blocks for as long as reading it takes. Gives
+    // the key too, which checked it. Fails without a data folder, or when it cannot be read.
+    base::Result<std::pair<store::AuditReport, std::shared_ptr<const store::AuditKey>>>
+    verify_audit() const;
     store::History* history() { return history_.get(); }
+    JobDesk* jobs() { return jobs_.get(); }  // null: offline
     base::WallTime started_at() const { return started_at_; }
 
   private:
@@ -145,6 +153,9 @@ class Server {
     base::Status start_checkpoints();
     void trim_audit();
     void restore_tasks();
+    CoreWiring core_wiring();
+    void make_jobs();
+    void follow_jobs();
     base::Result<FleetImage> image_of(const config::Fleet& fleet, const config::Places& places,
                                       std::span<const model::ConfigObject> objects,
                                       const config::Settings& settings,
@@ -179,6 +190,8 @@ class Server {
     std::unique_ptr<SecretFiles> secrets_;
     std::unique_ptr<SettingsFile> settings_file_;
     std::unique_ptr<store::AuditCheckpointer> checkpointer_;  // outlives the store; null: no folder
+    std::shared_ptr<const store::AuditKey> audit_key_;        // null: no folder
+    std::string checkpoint_path_;                             // of this life; empty: none
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<store::History> history_;
     SeriesDirectory series_;
@@ -191,6 +204,7 @@ class Server {
     std::map<std::string, model::TaskRecord, std::less<>> records_;  // of the start only
     std::vector<std::pair<std::string, std::string>> memories_;      // of the start only
     std::vector<std::pair<std::string, std::string>> failures_;      // of the start only
+    std::vector<store::JobRow> job_rows_;                            // of the start only
     config::StoredSettings stored_;
     config::Settings settings_;
     std::shared_ptr<const FleetImage> image_ = std::make_shared<const FleetImage>();
@@ -201,6 +215,9 @@ class Server {
     std::uint32_t event_epoch_ = 0;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::unique_ptr<CoreLoop> core_;
+    std::shared_ptr<std::atomic<std::uint32_t>> backups_keep_ =
+        std::make_shared<std::atomic<std::uint32_t>>(7);
+    std::unique_ptr<JobDesk> jobs_;
     std::unique_ptr<SourceKeeper> sources_;
     std::optional<base::SipKey> inbound_key_;
     bool hears_traps_ = false;  // as of the start

@@ -17,10 +17,24 @@ void Server::make_checkpointer(std::shared_ptr<const store::AuditKey> key) {
 
 base::Status Server::start_checkpoints() {
     if (!checkpointer_ || options_.offline) return {};
-    const std::string path = settings_.audit_checkpoint_file.text.empty()
-                                 ? directory_->file(store::kCheckpointFile)
-                                 : settings_.audit_checkpoint_file.text;
-    return checkpointer_->start(path, store_->audit_head());
+    checkpoint_path_ = settings_.audit_checkpoint_file.text.empty()
+                           ? directory_->file(store::kCheckpointFile)
+                           : settings_.audit_checkpoint_file.text;
+    return checkpointer_->start(checkpoint_path_, store_->audit_head());
+}
+
+base::Result<std::pair<store::AuditReport, std::shared_ptr<const store::AuditKey>>>
+Server::verify_audit() const {
+    if (!audit_key_ || checkpoint_path_.empty()) {
+        return base::make_error(
+            base::ErrorClass::kPermanent, "audit.no_folder",
+            "this server has no data folder: its audit trail is in memory only");
+    }
+    auto database = store::open_state_for_reading(options_.data);
+    if (!database) return std::unexpected(database.error());
+    auto report = store::verify_audit(**database, *audit_key_, checkpoint_path_);
+    if (!report) return std::unexpected(report.error());
+    return std::pair(std::move(*report), audit_key_);
 }
 
 void Server::trim_audit() {

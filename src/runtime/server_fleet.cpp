@@ -32,7 +32,8 @@ base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const conf
                              .shards = std::max<std::size_t>(shards_.size(), 1),
                              .inbound_key = [this] { return inbound_key(); },
                              .hears_traps = hears_traps_,
-                             .hears_http = hears_http_};
+                             .hears_http = hears_http_,
+                             .jobs = jobs_ ? &jobs_->types() : nullptr};
     FleetImage image = make_image(inputs, diagnostics);
     // At the start, what was stored must not keep the rest from being polled.
     if (!diagnostics.ok() && warnings != nullptr) {
@@ -45,7 +46,8 @@ base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const conf
     return image;
 }
 
-base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& files, bool adopt) {
+base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& files, bool adopt,
+                                        const std::string& principal) {
     document::Diagnostics diagnostics;
     const config::LoadedFleet loaded = config::read_fleet(files, diagnostics);
     if (diagnostics.ok()) config::check_fleet(loaded.fleet, loaded.places, diagnostics);
@@ -69,7 +71,15 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
         return report;
     }
 
-    if (auto status = take_objects(changes, loaded.places, {"fleet files"}, report.warnings);
+    model::AuditEntry entry;
+    entry.at = net::wall_now();
+    entry.principal = principal;
+    entry.action = "fleet.apply";
+    entry.object = "fleet";
+    entry.after = fmt::format("{} added, {} changed, {} removed", report.added, report.changed,
+                              report.removed);
+    if (auto status =
+            take_objects(changes, loaded.places, {"fleet files", {entry}}, report.warnings);
         !status) {
         return std::unexpected(status.error());
     }
@@ -208,6 +218,7 @@ void Server::take_image(FleetImage next) {
     if (future.wait_for(kTakenWait) != std::future_status::ready) {
         log_.warn("the core has not taken a change yet");
     }
+    follow_jobs();
 }
 
 void Server::publish_view() {

@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "derive/derive.hpp"
 #include "extract/compiled_addon.hpp"
+#include "runtime/jobs/job_reply.hpp"
 #include "runtime/poll_reading.hpp"
 #include "runtime/thread_heap.hpp"
 
@@ -156,7 +157,10 @@ void Shard::begin(RunOrder order) {
     run.order = std::move(order);
     run.started = loop_->now();
     run.cancelled = false;
-    run.address = state_of(run.order).address % run.order.plan->asks.size();
+    // Each attempt of a job tries the next address; a target remembers which one answered.
+    const std::size_t turn =
+        run.order.plan->job ? run.order.attempt - 1 : state_of(run.order).address;
+    run.address = turn % run.order.plan->asks.size();
     by_run_[run.order.run] = index;
     ask(index, 0);
 }
@@ -190,7 +194,8 @@ void Shard::on_reply(std::uint32_t index, model::Reply reply) {
     count(*run.ask, reply);
     run.replies.emplace_back(std::move(reply));
     const PollPlan& plan = *run.order.plan;
-    const auto next = run.cancelled ? std::nullopt : plan.addon->next_ask(plan.group, run.given());
+    const auto next =
+        run.cancelled || plan.job ? std::nullopt : plan.addon->next_ask(plan.group, run.given());
     if (next && *next < plan.asks[run.address].size()) {
         ask(index, *next);
     } else {
@@ -221,7 +226,9 @@ void Shard::finish(std::uint32_t index) {
     report.trigger = run.order.trigger;
     report.duration = net::boot_now() - run.started;
     TaskState* const state = find_state(run.order.task);
-    if (run.cancelled || state == nullptr) {
+    if (run.order.plan->job && !run.cancelled) {
+        describe_job(*run.replies.back(), report);
+    } else if (run.cancelled || state == nullptr) {
         report.outcome = model::Outcome::kInterrupted;
         report.kind = model::FailureKind::kCancelled;
     } else {

@@ -1,5 +1,6 @@
 // One-shot work and dependencies: completions count down the unmet groups of their children.
 #include <algorithm>
+#include <utility>
 
 #include "schedule/scheduler_core.hpp"
 
@@ -13,6 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr base::Duration kWakeSpread = 60s;  // held tasks come back over this time, or an interval
 constexpr base::Duration kJobRetryCap = 60s;
+constexpr base::Duration kLongestJobRetry = 24h;
 constexpr std::uint64_t kSpreadPurpose = 0x737072656164ULL;
 
 }  // namespace
@@ -26,10 +28,11 @@ void SchedulerCore::finish_job(std::uint32_t task, const RunFinished& result) {
         return;
     }
     if (result.outcome != Outcome::kInterrupted) slot.last_error = now();
-    retry_job(task, result.outcome);
+    retry_job(task, result);
 }
 
-void SchedulerCore::retry_job(std::uint32_t task, Outcome outcome) {
+void SchedulerCore::retry_job(std::uint32_t task, const RunFinished& result) {
+    const Outcome outcome = result.outcome;
     TaskSlot& slot = tasks_[task];
     FailureState& state = failure_of(task);
     LadderInput input;
@@ -48,9 +51,26 @@ void SchedulerCore::retry_job(std::uint32_t task, Outcome outcome) {
         end_job(task, given_up ? JobState::kFailed : JobState::kCancelled);
         return;
     }
-    slot.interval_ms = static_cast<std::uint32_t>(decision.delay.count() / 1'000'000);
-    schedule_at(task, now() + decision.delay);
+    const base::Duration delay = result.retry_after > base::Duration::zero()
+                                     ? std::min(result.retry_after, kLongestJobRetry)
+                                     : decision.delay;
+    slot.interval_ms = static_cast<std::uint32_t>(delay.count() / 1'000'000);
+    schedule_at(task, now() + delay);
     persist(task, Durability::kWriteBehind);
+}
+
+// An ended job as if it were new. Those that failed because of it stay as they are.
+void SchedulerCore::revive_job(std::uint32_t task) {
+    TaskSlot& slot = tasks_[task];
+    const JobState before = std::exchange(slot.job, JobState::kPending);
+    slot.place = Place::kDisabled;
+    slot.trigger = model::Trigger::kJob;
+    slot.next_due = now();
+    slot.set(kFlagEnabled, true);
+    change(task, ChangeKind::kJob, static_cast<std::uint8_t>(before),
+           static_cast<std::uint8_t>(JobState::kPending));
+    if (slot.node != kNoIndex) set_node_state(slot.node, NodeState::kUnknown);
+    come_due(task);
 }
 
 void SchedulerCore::end_job(std::uint32_t task, JobState state) {

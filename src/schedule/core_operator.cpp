@@ -59,6 +59,15 @@ Status SchedulerCore::operate(const OperatorAction& action, std::uint32_t task) 
         return config_error("operator.not_a_job",
                             fmt::format("{} recurs: disable it instead", quoted(action.key)));
     }
+    if (action.verb == OperatorVerb::kRetryJob) {
+        if (slot.job == JobState::kFailed || slot.job == JobState::kCancelled) {
+            revive_job(task);
+            return {};
+        }
+        return nothing_to_do(action.key, slot.job == JobState::kCompleted
+                                             ? "the job has completed"
+                                             : "the job has not ended yet");
+    }
     if (slot.job != JobState::kPending) {
         return nothing_to_do(action.key,
                              fmt::format("the job has ended ({})", to_string(slot.job)));
@@ -156,10 +165,11 @@ std::vector<std::uint32_t> SchedulerCore::chosen_by(const OperatorAction& action
             return;
         }
         const FailureState& state = failures_[slot.failure];
-        const bool wanted = action.verb == OperatorVerb::kRetryAllDeadLetters
-                                ? state.dead_letter != DeadLetterReason::kNone
-                                : state.breaker != BreakerState::kClosed;
-        if (wanted) chosen.push_back(task);
+        // As for one task: a reset retries a dead letter too, also one that never opened a breaker.
+        const bool dead = state.dead_letter != DeadLetterReason::kNone;
+        const bool open = action.verb == OperatorVerb::kResetAllBreakers &&
+                          state.breaker != BreakerState::kClosed;
+        if (dead || open) chosen.push_back(task);
     };
     if (filter == nullptr || filter->keys.empty()) {
         for (std::uint32_t task = 0; task < tasks_.capacity(); ++task) consider(task);

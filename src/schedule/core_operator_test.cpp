@@ -323,6 +323,20 @@ TEST(CoreOperator, ResetAllBreakersOnlyTouchesOpenOnes) {
     EXPECT_EQ(h.slot("c::confirming").next_due, due);
 }
 
+TEST(CoreOperator, ResetAllBreakersRetriesDeadLettersThatNeverOpenedOne) {
+    CoreHarness h;
+    h.worker = [](const std::string&) { return WorkerReply{.outcome = Outcome::kPermanent}; };
+    h.add({poll("c::locked", 300s)});
+    h.run_for(1min);
+    ASSERT_EQ(h.failure("c::locked").dead_letter, DeadLetterReason::kPermanentFailure);
+    ASSERT_EQ(h.failure("c::locked").breaker, BreakerState::kClosed);
+    const std::size_t before = h.starts.size();
+    h.operate(OperatorVerb::kResetAllBreakers);
+    EXPECT_TRUE(h.out.rejections.empty()) << h.last_rejection();
+    h.run_for(1s);
+    EXPECT_EQ(h.starts.size(), before + 1);
+}
+
 TEST(CoreOperator, ABulkActTellsWhomItTouchedAndTakesAFilter) {
     CoreHarness h(wide_settings({"b", "c"}));
     h.worker = [](const std::string&) { return WorkerReply{.outcome = Outcome::kPermanent}; };

@@ -44,9 +44,10 @@ struct RunFinished {
     model::RunId run;
     model::Outcome outcome = model::Outcome::kOk;
     bool has_digest = false;
-    std::uint64_t digest = 0;      // of meaning, not of bytes; compared with the previous one
-    float known_rate = 0;          // changes per second where the source knows them; 0: unknown
-    base::Duration retry_after{};  // the device asked us to wait (HTTP 429, 503)
+    std::uint64_t digest = 0;  // of meaning, not of bytes; compared with the previous one
+    float known_rate = 0;      // changes per second where the source knows them; 0: unknown
+    // The device asked us to wait (HTTP 429, 503); of a job: how long until its next attempt.
+    base::Duration retry_after{};
 };
 
 // The holder of the run is gone; nobody will report. Never counts as a failure.
@@ -96,6 +97,7 @@ enum class OperatorVerb : std::uint8_t {
     kResetAllBreakers,
     kRetryAllDeadLetters,
     kClearDeadLetter,  // takes the label off; it is polled on as if it had never failed
+    kRetryJob,         // a job that failed or was cancelled goes through all gates again
 };
 
 // Which tasks the two verbs that mean all are about. A key that nobody knows, or whose task has

@@ -90,6 +90,8 @@ class SchedulerCore {
     const Admission& admission() const { return admission_; }
     const DeviceTable& devices() const { return devices_; }
     const NeedsGraph& needs() const { return graph_; }
+    const LeaseTable& leases() const { return leases_; }
+    const ReadyQueue& ready_queue() const { return ready_; }
     std::size_t memory_bytes() const;  // without strings
 
     // The durable row of a task; also marks it as written, so the next change asks again.
@@ -183,7 +185,8 @@ class SchedulerCore {
 
     // core_jobs.cpp: one-shot work and dependencies.
     void finish_job(std::uint32_t task, const RunFinished& result);
-    void retry_job(std::uint32_t task, model::Outcome outcome);
+    void retry_job(std::uint32_t task, const RunFinished& result);
+    void revive_job(std::uint32_t task);
     void end_job(std::uint32_t task, model::JobState state);
     void set_node_state(std::uint32_t node, NodeState state);
     void needs_changed(std::uint32_t task);

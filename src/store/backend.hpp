@@ -22,6 +22,8 @@ class Backend {
     virtual base::Result<std::uint64_t> commit(const ObservationBatch& batch) = 0;  // the first id
 
     virtual base::Result<AuditCommit> commit(const AuditBatch& batch) = 0;
+    virtual base::Status commit(const JobBatch& batch) = 0;
+    virtual base::Status compact() = 0;
 
     // Notes that everything was written and the stop is clean; nothing is called after it.
     virtual base::Status close() = 0;
@@ -34,6 +36,8 @@ class Backend {
                                                                          std::size_t limit) = 0;
     virtual base::Result<std::vector<AuditRecord>> audit(const AuditQuery& query) = 0;
     virtual AuditHead audit_head() = 0;
+    virtual base::Result<std::vector<model::JobRun>> job_runs(const std::string& key) = 0;
+    virtual base::Status back_up(const std::string& path, const std::function<bool()>& go_on) = 0;
     virtual std::uint64_t bytes_on_disk() const = 0;
 };
 

@@ -74,6 +74,12 @@ base::Error name_conflict(model::ObjectKind kind, const std::string& name,
                         name, to_string(kind), holder_id)};
 }
 
+base::Error job_conflict(const std::string& key) {
+    return {
+        "store.conflict", base::ErrorClass::kPermanent,
+        fmt::format("store: a job {} is stored already. Nothing of this batch was applied", key)};
+}
+
 std::uint32_t partition_of_key(std::string_view task_key) {
     if (const auto colons = task_key.find("::"); colons != std::string_view::npos) {
         task_key.remove_prefix(colons + 2);

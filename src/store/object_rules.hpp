@@ -19,6 +19,8 @@ base::Error version_conflict(model::ObjectKind kind, const std::string& id,
 base::Error name_conflict(model::ObjectKind kind, const std::string& name,
                           const std::string& holder_id);
 
+base::Error job_conflict(const std::string& key);
+
 // Number of the partition a task or object belongs to: a hash of its device, the part of a key
 // between `::` and `#`. Written from the first day, so that a fleet can be divided later.
 inline constexpr std::uint32_t kPartitions = 4096;

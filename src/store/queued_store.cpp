@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 
 #include "base/check.hpp"
 
@@ -51,6 +52,21 @@ base::Status QueuedStore::submit(ObservationBatch batch, ObservationDone done) {
 base::Status QueuedStore::submit(AuditBatch batch, AuditDone done) {
     return enqueue(AuditWork{std::move(batch), std::move(done)}, others_waiting_,
                    limits_.other_batches);
+}
+
+base::Status QueuedStore::submit(JobBatch batch, JobDone done) {
+    return enqueue(JobWork{std::move(batch), std::move(done)}, others_waiting_,
+                   limits_.other_batches);
+}
+
+base::Status QueuedStore::compact() {
+    auto answer = std::make_shared<std::promise<base::Status>>();
+    auto future = answer->get_future();
+    auto accepted = enqueue(
+        CompactWork{[answer](base::Status status) { answer->set_value(std::move(status)); }},
+        others_waiting_, limits_.other_batches);
+    if (!accepted) return accepted;
+    return future.get();
 }
 
 base::Status QueuedStore::enqueue(Work work, std::size_t& waiting, std::size_t limit) {
@@ -111,7 +127,8 @@ void QueuedStore::perform(TaskWork& work) {
     const auto& batch = *work.batch;
     const auto result = timed([&] { return backend_->commit(batch); });
     if (result) {
-        count_commit(batch.rows.size() + batch.removed.size(), batch.changes.size());
+        count_commit(batch.rows.size() + batch.removed.size() + batch.runs.size(),
+                     batch.changes.size());
         tell_audit();
     } else {
         count_failure(result.error());
@@ -166,6 +183,18 @@ void QueuedStore::perform(AuditWork& work) {
     if (work.done) work.done(std::move(result));
 }
 
+void QueuedStore::perform(JobWork& work) {
+    auto result = timed([&] { return backend_->commit(work.batch); });
+    if (result) {
+        count_commit(work.batch.added.size() + work.batch.removed.size(), 0,
+                     &StoreStats::job_commits);
+        tell_audit();
+    } else {
+        count_failure(result.error());
+    }
+    if (work.done) work.done(std::move(result));
+}
+
 void QueuedStore::tell_audit() {
     const AuditHead head = backend_->audit_head();
     if (head == audit_told_) return;
@@ -176,6 +205,8 @@ void QueuedStore::tell_audit() {
     audit_told_ = head;
     if (audit_committed_) audit_committed_(head);
 }
+
+void QueuedStore::perform(CompactWork& work) { work.done(backend_->compact()); }
 
 void QueuedStore::count_commit(std::uint64_t rows, std::uint64_t changes,
                                std::uint64_t StoreStats::* kind) {
@@ -231,6 +262,16 @@ base::Result<std::vector<Observation>> QueuedStore::observations(const Observati
 base::Result<std::vector<AuditRecord>> QueuedStore::audit(const AuditQuery& query) {
     count_read();
     return backend_->audit(query);
+}
+
+base::Result<std::vector<model::JobRun>> QueuedStore::job_runs(const std::string& key) {
+    count_read();
+    return backend_->job_runs(key);
+}
+
+base::Status QueuedStore::back_up(const std::string& path, const std::function<bool()>& go_on) {
+    count_read();
+    return backend_->back_up(path, go_on);
 }
 
 base::Result<std::vector<SettingsVersion>> QueuedStore::settings_versions(std::uint64_t before,

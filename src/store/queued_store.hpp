@@ -38,6 +38,10 @@ class QueuedStore final : public Store {
     base::Status submit(MemoryBatch batch, MemoryDone done) override;
     base::Status submit(ObservationBatch batch, ObservationDone done) override;
     base::Status submit(AuditBatch batch, AuditDone done) override;
+    base::Status submit(JobBatch batch, JobDone done) override;
+    base::Result<std::vector<model::JobRun>> job_runs(const std::string& key) override;
+    base::Status back_up(const std::string& path, const std::function<bool()>& go_on) override;
+    base::Status compact() override;
     void flush() override;
     base::Status close() override;
     base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) override;
@@ -69,7 +73,15 @@ class QueuedStore final : public Store {
         AuditBatch batch;
         AuditDone done;
     };
-    using Work = std::variant<TaskWork, ObjectWork, MemoryWork, ObservationWork, AuditWork>;
+    struct JobWork {
+        JobBatch batch;
+        JobDone done;
+    };
+    struct CompactWork {
+        MemoryDone done;
+    };
+    using Work = std::variant<TaskWork, ObjectWork, MemoryWork, ObservationWork, AuditWork, JobWork,
+                              CompactWork>;
 
     base::Status enqueue(Work work, std::size_t& waiting, std::size_t limit);
     void run();
@@ -78,6 +90,8 @@ class QueuedStore final : public Store {
     void perform(MemoryWork& work);
     void perform(ObservationWork& work);
     void perform(AuditWork& work);
+    void perform(JobWork& work);
+    void perform(CompactWork& work);
     // Runs `commit` and counts how long it took.
     template <class Commit>
     auto timed(Commit commit);

@@ -37,6 +37,7 @@ namespace pollux::store {
 using AnswerSink = std::function<void(engine::StoreAnswer answer, const base::Error* why)>;
 using ObjectDone = std::move_only_function<void(base::Result<ObjectCommit>)>;
 using MemoryDone = std::move_only_function<void(base::Status)>;
+using JobDone = std::move_only_function<void(base::Status)>;
 // The id of the first row; those of the others follow it. 0 for a batch without rows.
 using ObservationDone = std::move_only_function<void(base::Result<std::uint64_t>)>;
 using AuditDone = std::move_only_function<void(base::Result<AuditCommit>)>;
@@ -69,6 +70,9 @@ class Store {
     // As above; entries without an act, and retention of the trail. `done` may be empty.
     virtual base::Status submit(AuditBatch batch, AuditDone done) = 0;
 
+    // As above; `done` is called exactly once if the batch was accepted.
+    virtual base::Status submit(JobBatch batch, JobDone done) = 0;
+
     // Returns when everything submitted before was answered, committed or not. From any thread but
     // the store's.
     virtual void flush() = 0;
@@ -91,6 +95,19 @@ class Store {
 
     // The newest record of the trail. Threads as changes().
     virtual AuditHead audit_head() = 0;
+
+    // The runs of a job that are kept, oldest first: at most model::kMostRunsPerJob. Those that
+    // were under way when an earlier process ended are interrupted. Threads as changes().
+    virtual base::Result<std::vector<model::JobRun>> job_runs(const std::string& key) = 0;
+
+    // Copies the whole state, as of one moment, to another file, without holding up commits for
+    // longer than a few pages take; `go_on` is asked between them. An error if it said no, or
+    // where there is nothing to copy (in memory). From any thread; blocks.
+    virtual base::Status back_up(const std::string& path, const std::function<bool()>& go_on) = 0;
+
+    // Gives a bounded amount of unused pages back to the file system and folds the log into the
+    // file. From any thread; blocks for one commit.
+    virtual base::Status compact() = 0;
 
     // Versions of the settings below `before`, newest first, at most `limit` (bounded by 1000).
     // Threads as changes().

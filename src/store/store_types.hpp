@@ -57,12 +57,30 @@ struct MemoryBatch {
     std::vector<MemoryRow> rows;
 };
 
+// A job as it was submitted. How it stands is in its task's row and in its runs.
+struct JobRow {
+    std::string key;  // of its task
+    std::string id;
+    std::string batch;
+    base::WallTime created;
+    std::string spec;  // opaque here
+    bool operator==(const JobRow&) const = default;
+};
+
+// Applied whole or not at all. A job goes when its task does (WriteBatch::removed).
+struct JobBatch {
+    std::vector<JobRow> added;         // a key or an id that is there already is a conflict
+    std::vector<std::string> removed;  // keys: what the core refused
+    std::vector<model::AuditEntry> audit = {};  // of the submission; in the same transaction
+};
+
 // Called once for each stored thing, objects first, then tasks, then memory, each in order of its
-// name. An empty function skips its part.
+// name, then jobs by id. An empty function skips its part.
 struct LoadVisitor {
     std::function<void(model::ConfigObject&&)> object;
     std::function<void(model::TaskRecord&&)> task;
     std::function<void(MemoryRow&&)> memory;
+    std::function<void(JobRow&&)> job;
 };
 
 struct LoadedState {
@@ -112,6 +130,7 @@ struct StoreStats {
     std::uint64_t observation_commits = 0;  // and of messages of devices
     std::uint64_t audit_commits = 0;        // and of entries of the trail without an act
     std::uint64_t audit_entries = 0;        // of the trail, with any batch
+    std::uint64_t job_commits = 0;          // and of new jobs
     std::uint64_t rows = 0;                 // written or removed, of all kinds
     std::uint64_t changes = 0;              // transitions written
     std::uint64_t reads = 0;                // queries of changes() and the like

@@ -5,8 +5,8 @@
 
 #include "lab/fleet_server.hpp"
 #include "lab/http_pages.hpp"
-#include "net/test_nginx.hpp"
 #include "net/gzip.hpp"
+#include "net/test_nginx.hpp"
 #include "tests/live/fleet_text.hpp"
 #include "tests/live/pollux_server.hpp"
 

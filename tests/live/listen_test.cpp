@@ -14,7 +14,8 @@ class Listen : public InboundStage {
   protected:
     // `pollux serve` that is not meant to stay; behind `before`, if there is such.
     CommandResult serve(const Environment& more, std::vector<std::string> before = {}) {
-        Environment environment = {{"POLLUX_METRICS_PORT", "0"}, {"POLLUX_API_LISTEN", "127.0.0.1:0"}};
+        Environment environment = {{"POLLUX_METRICS_PORT", "0"},
+                                   {"POLLUX_API_LISTEN", "127.0.0.1:0"}};
         environment.insert(environment.end(), more.begin(), more.end());
         before.insert(before.end(), {POLLUX_BINARY, "serve", "--data", folder_.file("other"),
                                      "--fleet", folder_.write("none.yaml", "devices: {}\n")});

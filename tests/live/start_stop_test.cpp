@@ -40,8 +40,9 @@ TEST_F(StartStop, AWrongFleetOrAPortThatIsTakenIsSaid) {
     PolluxServer server(folder_, fleet_file());
     ASSERT_NO_FATAL_FAILURE(server.start());
     const std::string port = server.address().substr(server.address().find(':') + 1);
-    const CommandResult taken = run_pollux(folder_, {"serve", "--data", folder_.file("other")},
-                                           {{"POLLUX_METRICS_PORT", port}, {"POLLUX_API_LISTEN", "127.0.0.1:0"}});
+    const CommandResult taken =
+        run_pollux(folder_, {"serve", "--data", folder_.file("other")},
+                   {{"POLLUX_METRICS_PORT", port}, {"POLLUX_API_LISTEN", "127.0.0.1:0"}});
     EXPECT_NE(taken.code, 0);
     EXPECT_THAT(taken.output, HasSubstr(port));
 

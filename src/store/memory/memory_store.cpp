@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "store/backend.hpp"
 #include "store/object_rules.hpp"
@@ -31,6 +32,12 @@ class MemoryBackend final : public Backend {
             head = {last.number, last.mac};
         }
         chain_ = AuditChain(disk_->audit_key, head);
+        // Nobody is left who could end them.
+        for (auto& [key, runs] : content.job_runs) {
+            for (auto& [id, run] : runs) {
+                if (run.finished.us == model::kNever) run.finished = run.started;
+            }
+        }
     }
 
     base::Status commit(const engine::WriteBatch& batch) override {
@@ -39,7 +46,10 @@ class MemoryBackend final : public Backend {
         for (const auto& key : batch.removed) {
             content.tasks.erase(key);
             content.memory.erase(key);
+            content.jobs.erase(key);
+            content.job_runs.erase(key);
         }
+        for (const auto& run : batch.runs) keep_run(run);
         for (const auto& row : batch.rows) content.tasks[row.key] = row;
         for (const auto& one : batch.changes) {
             const auto& change = one.change;
@@ -119,6 +129,29 @@ class MemoryBackend final : public Backend {
         return result;
     }
 
+    base::Status commit(const JobBatch& batch) override {
+        const std::scoped_lock lock(disk_->mutex);
+        auto& content = disk_->content;
+        std::set<std::string_view> ids;
+        for (const auto& [key, row] : content.jobs) ids.insert(row.id);
+        std::set<std::string_view> keys;
+        for (const JobRow& row : batch.added) {
+            const bool fresh = ids.insert(row.id).second && keys.insert(row.key).second;
+            if (!fresh || content.jobs.contains(row.key)) {
+                return std::unexpected(job_conflict(row.key));
+            }
+        }
+        for (const std::string& key : batch.removed) {
+            content.jobs.erase(key);
+            content.job_runs.erase(key);
+        }
+        for (const JobRow& row : batch.added) content.jobs.emplace(row.key, row);
+        write_audit(batch.audit);
+        return {};
+    }
+
+    base::Status compact() override { return {}; }
+
     base::Status close() override {
         const std::scoped_lock lock(disk_->mutex);
         disk_->content.clean_stop = true;
@@ -145,7 +178,27 @@ class MemoryBackend final : public Backend {
         if (visitor.memory) {
             for (auto& [key, bytes] : content.memory) visitor.memory({key, std::move(bytes)});
         }
+        if (visitor.job) {
+            std::vector<JobRow> jobs;
+            for (auto& [key, job] : content.jobs) jobs.push_back(std::move(job));
+            std::ranges::sort(jobs, {}, &JobRow::id);
+            for (JobRow& job : jobs) visitor.job(std::move(job));
+        }
         return state_;
+    }
+
+    base::Result<std::vector<model::JobRun>> job_runs(const std::string& key) override {
+        const std::scoped_lock lock(disk_->mutex);
+        std::vector<model::JobRun> runs;
+        const auto found = disk_->content.job_runs.find(key);
+        if (found == disk_->content.job_runs.end()) return runs;
+        for (const auto& [id, run] : found->second) runs.push_back(run);
+        return runs;
+    }
+
+    base::Status back_up(const std::string&, const std::function<bool()>&) override {
+        return base::config_error("store.no_file",
+                                  "the state is in memory: there is nothing to back up");
     }
 
     base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) override {
@@ -227,6 +280,13 @@ class MemoryBackend final : public Backend {
         }
         if (found != objects.end()) objects.erase(found);
         return {};
+    }
+
+    void keep_run(const model::JobRun& run) {
+        if (!disk_->content.jobs.contains(run.key)) return;
+        auto& runs = disk_->content.job_runs[run.key];
+        runs[run.run] = run;
+        while (runs.size() > model::kMostRunsPerJob) runs.erase(runs.begin());
     }
 
     void trim_observations(const ObservationLimits& keep) {

@@ -27,7 +27,9 @@ struct MemoryDisk {
         std::map<std::uint64_t, Observation> observations;
         std::uint64_t next_observation = 1;
         std::map<std::uint64_t, ChainedRecord> audit;
-        AuditAnchor anchor;  // first 1: nothing was removed yet
+        AuditAnchor anchor;                  // first 1: nothing was removed yet
+        std::map<std::string, JobRow> jobs;  // by key
+        std::map<std::string, std::map<model::RunId, model::JobRun>> job_runs;  // by key
     };
     mutable std::mutex mutex;  // guards content
     Content content;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "base/check.hpp"
@@ -15,6 +16,7 @@ namespace pollux::store {
 
 namespace {
 
+constexpr int kPagesPerStep = 256;    // of a copy: 1 MB
 constexpr int kBusyTimeoutMs = 2000;  // a person's sqlite3 shell may hold the file for a moment
 
 struct Verdict {
@@ -187,6 +189,37 @@ base::Result<std::int64_t> Database::integer(std::string_view sql, std::int64_t 
     auto row = statement->step();
     if (!row) return std::unexpected(std::move(row.error()));
     return *row ? statement->integer(0) : otherwise;
+}
+
+base::Status Database::copy_to(const std::string& path, const std::function<bool()>& go_on) {
+    const std::string part = path + ".part";
+    ::unlink(part.c_str());
+    auto opened = open(part, {true, false, "", "PRAGMA journal_mode = OFF;"});
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    Database& copy = **opened;
+    // The moment that is copied: what others commit from here on does not begin it anew.
+    if (auto status = execute("BEGIN; SELECT count(*) FROM sqlite_schema"); !status) return status;
+    sqlite3_backup* const backup = sqlite3_backup_init(copy.handle_, "main", handle_, "main");
+    int result = backup == nullptr ? SQLITE_ERROR : SQLITE_OK;
+    bool wanted = true;
+    while (result == SQLITE_OK && (wanted = go_on())) {
+        result = sqlite3_backup_step(backup, kPagesPerStep);
+    }
+    if (backup != nullptr) sqlite3_backup_finish(backup);
+    auto status = execute("COMMIT");
+    if (wanted && result != SQLITE_DONE) {
+        status = std::unexpected(copy.last_error("copy the state to"));
+    } else if (!wanted) {
+        status = base::make_error(base::ErrorClass::kTransient, "store.stopped",
+                                  fmt::format("the copy to {} was stopped", path));
+    }
+    opened->reset();
+    if (status && std::rename(part.c_str(), path.c_str()) != 0) {
+        status =
+            std::unexpected(make(SQLITE_CANTOPEN, path, "finish the copy", std::strerror(errno)));
+    }
+    if (!status) ::unlink(part.c_str());
+    return status;
 }
 
 std::int64_t Database::changed_rows() const { return sqlite3_changes64(handle_); }

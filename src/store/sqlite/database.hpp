@@ -82,6 +82,10 @@ class Database {
     // The first column of the first row; `otherwise` if there is no row.
     base::Result<std::int64_t> integer(std::string_view sql, std::int64_t otherwise = 0);
 
+    // Copies everything, as of one moment, into another file (replaced whole, mode 0600); `go_on`
+    // is asked between parts. Commits of other connections go on meanwhile.
+    base::Status copy_to(const std::string& path, const std::function<bool()>& go_on);
+
     std::int64_t changed_rows() const;  // by the last statement
     bool in_transaction() const;
     const std::string& path() const { return path_; }

@@ -27,6 +27,8 @@ class SqliteBackend final : public Backend {
     base::Status commit(const MemoryBatch& batch) override;
     base::Result<std::uint64_t> commit(const ObservationBatch& batch) override;
     base::Result<AuditCommit> commit(const AuditBatch& batch) override;
+    base::Status commit(const JobBatch& batch) override;
+    base::Status compact() override;
     base::Status close() override;
     base::Result<LoadedState> load(const LoadVisitor& visitor) override;
     base::Result<std::vector<StoredChange>> changes(const ChangeQuery& query) override;
@@ -35,6 +37,8 @@ class SqliteBackend final : public Backend {
                                                                  std::size_t limit) override;
     base::Result<std::vector<AuditRecord>> audit(const AuditQuery& query) override;
     AuditHead audit_head() override;
+    base::Result<std::vector<model::JobRun>> job_runs(const std::string& key) override;
+    base::Status back_up(const std::string& path, const std::function<bool()>& go_on) override;
     std::uint64_t bytes_on_disk() const override { return store::bytes_on_disk(path_); }
 
   private:
@@ -49,6 +53,7 @@ class SqliteBackend final : public Backend {
     base::Status begin_epoch();
     base::Status count_observations();
     base::Status find_audit_head();
+    base::Status end_open_runs();
 
     base::Status remove_tasks(const std::vector<std::string>& keys);
     base::Status write_tasks(const std::vector<model::TaskRecord>& rows);
@@ -59,6 +64,8 @@ class SqliteBackend final : public Backend {
     base::Status write_object(const ObjectWrite& write, const std::string& note);
 
     base::Status write_memory(const std::vector<MemoryRow>& rows);
+    base::Status remove_jobs(const std::vector<std::string>& keys);
+    base::Status write_runs(const std::vector<model::JobRun>& runs);
     base::Status write_observations(const ObservationBatch& batch);
     base::Status trim_observations(const ObservationBatch& batch);
 
@@ -71,6 +78,7 @@ class SqliteBackend final : public Backend {
     base::Status load_objects(const LoadVisitor& visitor);
     base::Status load_tasks(const LoadVisitor& visitor, LoadedState& state);
     base::Status load_memory(const LoadVisitor& visitor);
+    base::Status load_jobs(const LoadVisitor& visitor);
 
     std::shared_ptr<const DataDirectory> directory_;
     SqliteOptions options_;

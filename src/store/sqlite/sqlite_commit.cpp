@@ -44,6 +44,7 @@ base::Status SqliteBackend::commit(const engine::WriteBatch& batch) {
         if (audited) {
             if (auto done = write_audit(chain, batch.audit); !done) return done;
         }
+        if (auto done = write_runs(batch.runs); !done) return done;
         return trim_changes();
     });
     if (!status) {
@@ -58,6 +59,7 @@ base::Status SqliteBackend::commit(const engine::WriteBatch& batch) {
 base::Status SqliteBackend::remove_tasks(const std::vector<std::string>& keys) {
     auto status = remove_keys(*writer_, "DELETE FROM task_state WHERE key = ?1", keys);
     if (!status) return status;
+    if (auto jobs = remove_jobs(keys); !jobs) return jobs;
     return remove_keys(*writer_, kRemoveMemory, keys);
 }
 

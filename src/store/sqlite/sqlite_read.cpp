@@ -51,6 +51,9 @@ base::Result<LoadedState> SqliteBackend::load(const LoadVisitor& visitor) {
     if (auto status = load_memory(visitor); !status) {
         return std::unexpected(std::move(status.error()));
     }
+    if (auto status = load_jobs(visitor); !status) {
+        return std::unexpected(std::move(status.error()));
+    }
     return state;
 }
 

@@ -40,6 +40,9 @@ base::Result<std::unique_ptr<SqliteBackend>> SqliteBackend::open(
         return std::unexpected(std::move(status.error()));
     }
     if (auto status = backend->find_audit_head(); !status) {
+        return std::unexpected(status.error());
+    }
+    if (auto status = backend->end_open_runs(); !status) {
         return std::unexpected(std::move(status.error()));
     }
     return backend;
@@ -51,6 +54,14 @@ base::Status SqliteBackend::open_connections() {
     if (!writer) return std::unexpected(std::move(writer.error()));
     writer_ = std::move(*writer);
     if (auto status = check_shape(*writer_, state_schema()); !status) return status;
+    // A new file can give pages back bit by bit. One that holds something is not touched by this.
+    auto pages = writer_->integer("PRAGMA page_count");
+    if (!pages) return std::unexpected(std::move(pages.error()));
+    if (*pages == 0) {
+        if (auto status = writer_->execute("PRAGMA auto_vacuum = INCREMENTAL"); !status) {
+            return status;
+        }
+    }
     if (auto status = writer_->execute(kPragmas); !status) return status;
     if (auto status = check_after_crash(); !status) return status;
     if (auto status = migrate_up(*writer_, state_schema()); !status) return status;

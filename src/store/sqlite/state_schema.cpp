@@ -9,7 +9,7 @@ namespace {
 // Times are microseconds since 1970 in UTC; 0 is never. Kinds and states are the numbers of the
 // enumerations in model/ and schedule/, which are never reused. A body is text where it is JSON, so
 // that people can query it, and a blob where it is sealed.
-constexpr std::array<Migration, 5> kMigrations = {{
+constexpr std::array<Migration, 6> kMigrations = {{
     {"objects, state of tasks, transitions",
      R"(
 CREATE TABLE meta (
@@ -141,6 +141,40 @@ CREATE TABLE audit_anchor (
      R"(
 DROP TABLE audit_anchor;
 DROP TABLE audit;
+)"},
+    {"jobs and their runs",
+     R"(
+CREATE TABLE job (
+    key     TEXT PRIMARY KEY,
+    id      TEXT NOT NULL UNIQUE,
+    batch   TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    spec    TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE job_run (
+    key         TEXT NOT NULL,
+    epoch       INTEGER NOT NULL,
+    counter     INTEGER NOT NULL,
+    attempt     INTEGER NOT NULL,
+    started     INTEGER NOT NULL,
+    finished    INTEGER NOT NULL,
+    outcome     INTEGER NOT NULL,
+    exit_status INTEGER NOT NULL,
+    code        TEXT NOT NULL,
+    message     TEXT NOT NULL,
+    output      TEXT NOT NULL,
+    truncated   INTEGER NOT NULL,
+    log         TEXT NOT NULL,
+    PRIMARY KEY (key, epoch, counter)
+) STRICT;
+
+CREATE INDEX job_run_open ON job_run (finished) WHERE finished = 0;
+)",
+     R"(
+DELETE FROM task_state WHERE key IN (SELECT key FROM job);
+DROP TABLE job_run;
+DROP TABLE job;
 )"},
 }};
 

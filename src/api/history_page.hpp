@@ -1,14 +1,14 @@
-// What the history holds of a target, as JSON: its series, or the points of some of them. For the
-// control socket.
+// What the history holds of a target, as JSON: its series, or the points of some of them.
 #pragma once
 
 #include <string>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "runtime/server.hpp"
+#include "runtime/fleet_view.hpp"
+#include "store/history/history.hpp"
 
-namespace pollux::app {
+namespace pollux::api {
 
 struct HistoryWish {
     std::string key;     // of a target or of one of its tasks
@@ -20,6 +20,8 @@ struct HistoryWish {
 };
 
 // Codes: history.unknown_target, history.unknown_metric (both with what there is), history.off.
-base::Result<std::string> history_page(runtime::Server& server, const HistoryWish& wish);
+// Blocks for some reads. A null history: none is kept.
+base::Result<std::string> history_page(store::History* history, const runtime::FleetView& view,
+                                       const HistoryWish& wish);
 
-}  // namespace pollux::app
+}  // namespace pollux::api

@@ -1,4 +1,4 @@
-#include "app/history_page.hpp"
+#include "api/history_page.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "document/map_reader.hpp"
 #include "document/write.hpp"
 
-namespace pollux::app {
+namespace pollux::api {
 namespace {
 
 using document::Node;
@@ -108,14 +108,14 @@ base::Status no_such_metric(const HistoryWish& wish,
 
 }  // namespace
 
-base::Result<std::string> history_page(runtime::Server& server, const HistoryWish& wish) {
-    store::History* history = server.history();
+base::Result<std::string> history_page(store::History* history, const runtime::FleetView& view,
+                                       const HistoryWish& wish) {
     if (history == nullptr) {
         return base::config_error("history.off", "this server keeps no history");
     }
-    const auto& plans = server.image().plans;
+    const auto& plans = view.image->plans;
     const auto plan = plans.find(wish.key);
-    if (server.image().inbound->find(wish.key)) {
+    if (view.image->inbound->find(wish.key)) {
         return base::config_error(
             "history.inbound",
             fmt::format("{} is heard, not polled, and has no history: `pollux events --target {}` "
@@ -160,4 +160,4 @@ base::Result<std::string> history_page(runtime::Server& server, const HistoryWis
     return document::to_json(page);
 }
 
-}  // namespace pollux::app
+}  // namespace pollux::api

@@ -1,0 +1,404 @@
+// One-shot work: submit, look, steer; and what the scheduler holds ready.
+#include <fmt/format.h>
+
+#include "api/fleet_edits.hpp"
+#include "api/job_pages.hpp"
+#include "api/paging.hpp"
+#include "api/routes.hpp"
+
+namespace pollux::api {
+namespace {
+
+using access::Area;
+using access::Permission;
+using access::RateClass;
+using document::JsonWriter;
+using runtime::JobDesk;
+
+// The desk belongs to the server's thread; so does `work`, which answers the call.
+template <class Work>
+void at_desk(const ServerLink& link, Call call, Work work) {
+    auto held = std::make_shared<Call>(std::move(call));
+    link.on_main([link, held, work = std::move(work)]() mutable {
+        JobDesk* desk = link.server.jobs();
+        if (desk == nullptr) {
+            held->problem(Problem{503, "job.offline", "the server does not run jobs"});
+            return;
+        }
+        work(*desk, held);
+    });
+}
+
+Problem problem_of_job(const base::Error& error) {
+    Problem problem = problem_of_edit(error);
+    if (error.code == "job.unknown") problem.status = 404;
+    if (error.code == "job.transition") problem.status = 409;
+    return problem;
+}
+
+void list(const ServerLink& link, Call call) {
+    const auto page = Page::read(call);
+    if (!page) {
+        call.problem(page.error());
+        return;
+    }
+    runtime::JobFilter filter;
+    filter.limit = page->limit;
+    filter.before = page->after;
+    filter.type = call.query.text_or("type", "");
+    filter.batch = call.query.text_or("batch", "");
+    if (const auto state = call.query.text("state")) {
+        for (std::size_t i = 0; i < model::kJobPhaseCount; ++i) {
+            if (model::kJobPhaseNames[i] == *state) filter.phase = static_cast<model::JobPhase>(i);
+        }
+    }
+    at_desk(link, std::move(call),
+            [filter, page = *page](JobDesk& desk, const std::shared_ptr<Call>& held) {
+                desk.list(filter, [held, page](base::Result<runtime::JobPage> found) {
+                    if (!found) {
+                        held->problem(problem_of_job(found.error()));
+                        return;
+                    }
+                    std::string body;
+                    JsonWriter json(body);
+                    json.object().field("stored", found->stored).key("items").array();
+                    for (const runtime::JobView& job : found->jobs) write_job(json, job);
+                    json.end_array();
+                    page.write_next(json, !found->next.empty(), found->next);
+                    json.end_object();
+                    held->json(200, std::move(body));
+                });
+            });
+}
+
+void answer_with(JobDesk& desk, const std::string& id, const std::shared_ptr<Call>& held) {
+    desk.get(id, [held](base::Result<runtime::JobView> job) {
+        if (!job) {
+            held->problem(problem_of_job(job.error()));
+            return;
+        }
+        std::string body;
+        JsonWriter json(body);
+        write_job(json, *job);
+        held->json(200, std::move(body));
+    });
+}
+
+void submit(const ServerLink& link, Call call) {
+    const bool only_check = call.query.flag("dry_run").value_or(false);
+    auto entry = audit_entry(call, "job.submit", "", "");
+    at_desk(link, std::move(call),
+            [entry, only_check](JobDesk& desk, const std::shared_ptr<Call>& held) mutable {
+                document::Diagnostics diagnostics;
+                config::JobBatch batch = desk.read(held->request.body, "body", diagnostics);
+                if (diagnostics.ok()) desk.check(batch, diagnostics);
+                if (!diagnostics.ok() || batch.jobs.empty()) {
+                    held->problem(problem_of(diagnostics));
+                    return;
+                }
+                if (only_check) {
+                    held->json(200, fmt::format(R"({{"ok":true,"jobs":{}}})", batch.jobs.size()));
+                    return;
+                }
+                entry.object = batch.name.empty() ? batch.jobs.front().name : batch.name;
+                entry.after = fmt::format("{} jobs", batch.jobs.size());
+                const std::string by = entry.principal;
+                desk.submit(std::move(batch), by, entry,
+                            [held](base::Result<runtime::JobSubmitted> done) {
+                                if (!done) {
+                                    held->problem(problem_of_job(done.error()));
+                                    return;
+                                }
+                                std::string body;
+                                JsonWriter json(body);
+                                json.object().field("batch", done->batch).key("ids").array();
+                                for (const std::string& id : done->ids) json.value(id);
+                                json.end_array().end_object();
+                                held->json(201, std::move(body));
+                            });
+            });
+}
+
+enum class Step : std::uint8_t { kCancel, kRetry, kHold, kRelease };
+
+void steer(const ServerLink& link, Step step, std::string action, Call call) {
+    const auto reason = read_reason(call);
+    if (!reason) {
+        call.problem(reason.error());
+        return;
+    }
+    const std::string id(call.parameter("id"));
+    const bool cascade = call.query.flag("cascade").value_or(false);
+    auto entry = audit_entry(call, std::move(action), "job " + id, *reason);
+    at_desk(link, std::move(call),
+            [id, step, cascade, entry](JobDesk& desk, const std::shared_ptr<Call>& held) {
+                const auto done = [&desk, held, id](base::Status status) {
+                    if (status) {
+                        answer_with(desk, id, held);
+                    } else {
+                        held->problem(problem_of_job(status.error()));
+                    }
+                };
+                switch (step) {
+                    case Step::kRetry: desk.retry(id, done, entry); return;
+                    case Step::kHold: desk.hold(id, done, entry); return;
+                    case Step::kRelease: desk.release(id, done, entry); return;
+                    case Step::kCancel: break;
+                }
+                desk.cancel(
+                    id, cascade,
+                    [held](base::Result<std::vector<std::string>> cancelled) {
+                        if (!cancelled) {
+                            held->problem(problem_of_job(cancelled.error()));
+                            return;
+                        }
+                        std::string body;
+                        JsonWriter json(body);
+                        json.object().key("cancelled").array();
+                        for (const std::string& one : *cancelled) json.value(one);
+                        json.end_array().end_object();
+                        held->json(200, std::move(body));
+                    },
+                    entry);
+            });
+}
+
+void runs(const ServerLink& link, Call call) {
+    const std::string id(call.parameter("id"));
+    at_desk(link, std::move(call), [link, id](JobDesk& desk, const std::shared_ptr<Call>& held) {
+        const std::string key = desk.key_of(id);
+        if (key.empty()) {
+            held->problem(not_found("job " + base::quoted(id)));
+            return;
+        }
+        auto log = desk.live_log(id);
+        link.block(std::move(*held),
+                   [&store = link.server.store(), key, log = std::move(log)](Call answer) {
+                       const auto found = store.job_runs(key);
+                       if (found) {
+                           answer.json(200, runs_page(*found, log));
+                       } else {
+                           answer.problem(found.error());
+                       }
+                   });
+    });
+}
+
+void impact(const ServerLink& link, Call call) {
+    const std::string id(call.parameter("id"));
+    at_desk(link, std::move(call), [id](JobDesk& desk, const std::shared_ptr<Call>& held) {
+        const auto found = desk.impact(id);
+        if (!found) {
+            held->problem(problem_of_job(found.error()));
+            return;
+        }
+        std::string body;
+        JsonWriter json(body);
+        json.object().field("id", id).key("impact").array();
+        for (const std::string& one : *found) json.value(one);
+        json.end_array().end_object();
+        held->json(200, std::move(body));
+    });
+}
+
+void graph(const ServerLink& link, Call call) {
+    const std::string batch(call.parameter("batch"));
+    at_desk(link, std::move(call), [batch](JobDesk& desk, const std::shared_ptr<Call>& held) {
+        desk.graph(batch, [held](base::Result<runtime::JobGraphView> found) {
+            if (found) {
+                held->json(200, graph_page(*found));
+            } else {
+                held->problem(problem_of_job(found.error()));
+            }
+        });
+    });
+}
+
+// --- the table ----------------------------------------------------------------------------------
+
+constexpr std::string_view kJob =
+    R"({"id":"0190a5e0-0000-7000-8000-000000000000","name":"warm","batch":)"
+    R"("0190a5e0-0000-7000-8000-000000000001","type":"http","priority":"normal",)"
+    R"("state":"ready","held":false,"attempts":0,"waited":1.5,"position":1,"estimate":2})";
+
+Route job_route(std::string_view method, std::string_view path, std::string_view operation,
+                std::string_view summary) {
+    Route route;
+    route.method = method;
+    route.path = path;
+    route.area = Area::kJobs;
+    route.operation = operation;
+    route.tag = "jobs";
+    route.summary = summary;
+    route.response_example = kJob;
+    if (method != "GET") {
+        // Jobs run commands and requests anywhere: labels of targets do not bound them.
+        route.permission = Permission::kOperate;
+        route.everywhere = true;
+        route.rate = RateClass::kConfigWrite;
+        route.request_schema = R"({"type":"object"})";
+        route.body_optional = true;
+    }
+    return route;
+}
+
+void add_reads(std::vector<Route>& routes, const ServerLink& link) {
+    Route all = job_route("GET", "/api/jobs", "listJobs", "Jobs, the newest first.");
+    all.query = {limit_parameter(),
+                 cursor_parameter(),
+                 {.name = "state",
+                  .type = ParameterType::kWord,
+                  .description = "only in this state",
+                  .words = {model::kJobPhaseNames.begin(), model::kJobPhaseNames.end()}},
+                 {.name = "type", .description = "only of this type", .longest = 64},
+                 {.name = "batch", .description = "only of this batch", .longest = 64}};
+    all.response_example = R"({"stored":0,"items":[]})";
+    all.handler = [link](Call call) { list(link, std::move(call)); };
+    routes.push_back(std::move(all));
+
+    Route one = job_route("GET", "/api/jobs/{id}", "getJob",
+                          "One job: state, place in line, why it waits, progress.");
+    one.handler = [link](Call call) {
+        const std::string id(call.parameter("id"));
+        at_desk(link, std::move(call), [id](JobDesk& desk, const std::shared_ptr<Call>& held) {
+            answer_with(desk, id, held);
+        });
+    };
+    routes.push_back(std::move(one));
+
+    const auto read = [&](std::string_view path, std::string_view operation,
+                          std::string_view summary, std::string_view example, auto handler) {
+        Route route = job_route("GET", path, operation, summary);
+        route.response_example = example;
+        route.handler = [link, handler](Call call) { handler(link, std::move(call)); };
+        routes.push_back(std::move(route));
+    };
+    read("/api/jobs/{id}/runs", "listJobRuns", "Attempts of a job with output and log.",
+         R"({"items":[],"live_log":[]})", &runs);
+    read("/api/jobs/{id}/impact", "getJobImpact", "What would not start if the job failed.",
+         R"({"id":"0190a5e0-0000-7000-8000-000000000000","impact":[]})", &impact);
+    read("/api/job-batches/{batch}/graph", "getJobGraph",
+         "A batch as a graph: levels, parents, critical path.",
+         R"({"batch":"0190a5e0-0000-7000-8000-000000000001","jobs":[],)"
+         R"("critical_path":{"seconds":0,"jobs":[]}})",
+         &graph);
+    read(
+        "/api/job-types", "listJobTypes", "Types of jobs: share, limits, defaults, arguments.",
+        R"({"items":[]})", +[](const ServerLink& to, Call call) {
+            at_desk(to, std::move(call), [](JobDesk& desk, const std::shared_ptr<Call>& held) {
+                held->json(200, job_types_page(desk.types().definitions()));
+            });
+        });
+}
+
+void add_steps(std::vector<Route>& routes, const ServerLink& link) {
+    Route make = job_route("POST", "/api/jobs", "submitJobs", "Submit a job or a graph of jobs.");
+    make.description =
+        "All of it is taken, or nothing with the reasons: circles, missing parents and demands "
+        "that "
+        "cannot be met are named. docs/jobs.md has the fields.";
+    make.query = {{.name = "dry_run",
+                   .type = ParameterType::kBoolean,
+                   .description = "check only",
+                   .standard = "false"}};
+    make.request_example = R"({"name":"nightly","jobs":[{"name":"copy","type":"maintenance"}]})";
+    make.response_example = R"({"batch":"0190a5e0-0000-7000-8000-000000000001",)"
+                            R"("ids":["0190a5e0-0000-7000-8000-000000000000"]})";
+    make.body_optional = false;
+    make.body_limit = 16U << 20U;
+    make.status = 201;
+    make.handler = [link](Call call) { submit(link, std::move(call)); };
+    routes.push_back(std::move(make));
+    struct Row {
+        std::string_view path;
+        std::string_view operation;
+        std::string_view summary;
+        Step step;
+        std::string_view action;
+    };
+    const Row rows[] = {
+        {"/api/jobs/{id}/cancel", "cancelJob", "Cancel a job; with `cascade` all that needs it.",
+         Step::kCancel, "job.cancel"},
+        {"/api/jobs/{id}/retry", "retryJob", "Try a failed or cancelled job again.", Step::kRetry,
+         "job.retry"},
+        {"/api/jobs/{id}/hold", "holdJob", "Keep a job from starting.", Step::kHold, "job.hold"},
+        {"/api/jobs/{id}/release", "releaseJob", "Let a held job start.", Step::kRelease,
+         "job.release"}};
+    for (const Row& row : rows) {
+        Route route = job_route("POST", row.path, row.operation, row.summary);
+        if (row.step == Step::kCancel) {
+            route.query = {{.name = "cascade",
+                            .type = ParameterType::kBoolean,
+                            .description = "also what needs it",
+                            .standard = "false"}};
+            route.response_example = R"({"cancelled":["0190a5e0-0000-7000-8000-000000000000"]})";
+        }
+        route.handler = [link, step = row.step, action = std::string(row.action)](Call call) {
+            steer(link, step, action, std::move(call));
+        };
+        routes.push_back(std::move(route));
+    }
+}
+
+void add_views(std::vector<Route>& routes, const ServerLink& link) {
+    Route resources = job_route("GET", "/api/resources", "listResources",
+                                "Named resources: capacity, use, waiting demand, holders.");
+    resources.response_example = R"({"time":"2026-01-02T03:04:05.000Z","items":[]})";
+    resources.handler = [link](Call call) {
+        link.ask([](const auto& core) { return resources_page(core); },
+                 [call = std::move(call)](std::string page) mutable {
+                     call.json(200, std::move(page));
+                 });
+    };
+    routes.push_back(std::move(resources));
+
+    Route ready = job_route("GET", "/api/scheduler/ready", "getReadySet",
+                            "What is due and waits, and the last 100 batches that were started.");
+    ready.tag = "scheduler";
+    ready.area = Area::kMonitoring;
+    ready.query = {{.name = "limit",
+                    .type = ParameterType::kInteger,
+                    .description = "how many",
+                    .least = 1,
+                    .most = 1000,
+                    .standard = "100"}};
+    ready.response_example =
+        R"({"time":"2026-01-02T03:04:05.000Z","count":0,"items":[],"batches":[]})";
+    ready.everywhere = true;
+    ready.handler = [link](Call call) {
+        const auto limit = static_cast<std::size_t>(call.query.integer("limit").value_or(100));
+        link.ask([limit](const auto& core) { return ready_page(core, limit); },
+                 [call = std::move(call)](std::string page) mutable {
+                     call.json(200, std::move(page));
+                 });
+    };
+    routes.push_back(std::move(ready));
+
+    Route trigger =
+        job_route("POST", "/api/scheduler/trigger", "triggerScheduler", "Look for ready work now.");
+    trigger.description =
+        "The scheduler looks by itself whenever something happens; this is for who wants to see "
+        "that. Answers with the ready set afterwards.";
+    trigger.tag = "scheduler";
+    trigger.area = Area::kMonitoring;
+    trigger.response_example =
+        R"({"time":"2026-01-02T03:04:05.000Z","count":0,"items":[],"batches":[]})";
+    trigger.handler = [link](Call call) {
+        link.server.core()->poke({}, schedule::PokeReason::kOperator);
+        link.ask([](const auto& core) { return ready_page(core, 100); },
+                 [call = std::move(call)](std::string page) mutable {
+                     call.json(200, std::move(page));
+                 });
+    };
+    routes.push_back(std::move(trigger));
+}
+
+}  // namespace
+
+void add_job_routes(std::vector<Route>& routes, const ServerLink& link) {
+    add_reads(routes, link);
+    add_steps(routes, link);
+    add_views(routes, link);
+}
+
+}  // namespace pollux::api
