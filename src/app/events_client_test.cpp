@@ -135,16 +135,16 @@ TEST(FollowEvents, SaysWhyItIsRefused) {
     EXPECT_EQ(follow_events(options, sink).error().code, "websocket.url");
 }
 
-TEST(EventLine, TellsPeopleWhatHappened) {
+TEST(LiveEventLine, TellsPeopleWhatHappened) {
     EXPECT_EQ(
-        event_line(R"({"type":"task_state_changed","seq":1,"at":"2026-01-02T03:04:05.012Z",)"
-                   R"("key":"pve::a","data":{"message":"target is down","reason":"no answer",)"
-                   R"("provisional":true}})"),
+        live_event_line(R"({"type":"task_state_changed","seq":1,"at":"2026-01-02T03:04:05.012Z",)"
+                        R"("key":"pve::a","data":{"message":"target is down","reason":"no answer",)"
+                        R"("provisional":true}})"),
         "03:04:05 task_state_changed pve::a target is down: no answer (not stored yet)");
-    EXPECT_EQ(event_line(R"({"type":"poll_result","seq":2,"at":"2026-01-02T03:04:05.012Z",)"
-                         R"("key":"pve::a","data":{"outcome":"ok","duration":0.5}})"),
+    EXPECT_EQ(live_event_line(R"({"type":"poll_result","seq":2,"at":"2026-01-02T03:04:05.012Z",)"
+                              R"("key":"pve::a","data":{"outcome":"ok","duration":0.5}})"),
               "03:04:05 poll_result        pve::a outcome=ok duration=0.5");
-    EXPECT_THAT(event_line(R"({"type":"resync","seq":2})"), HasSubstr("missed"));
+    EXPECT_THAT(live_event_line(R"({"type":"resync","seq":2})"), HasSubstr("missed"));
 }
 
 }  // namespace
