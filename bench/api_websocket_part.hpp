@@ -53,7 +53,7 @@ class FanHub {
         timer_.arm(timer_.at() + std::chrono::nanoseconds(1'000'000'000 / kFanEventsPerSecond));
         std::string frame;
         net::append_frame(frame, net::WebSocketOpcode::kText,
-                          fmt::format(R"({{"at":{:020},"seq":{:010},"type":"task_state_changed",)"
+                          fmt::format(R"({{"ns":{:020},"seq":{:010},"type":"task_state_changed",)"
                                       R"("key":"pve::pve-node1","state":"running"}})",
                                       steady_ns(), ++sequence_));
         for (const auto& socket : sockets_) {
@@ -90,7 +90,12 @@ struct FanResult {
 // All clients in one thread: reads frames and compares their stamps with the same clock.
 class FanClients {
   public:
-    explicit FanClients(std::uint16_t port) : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+    // `hello` is a message that each of them sends first; empty: none.
+    explicit FanClients(std::uint16_t port, std::string_view hello = {})
+        : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+        if (!hello.empty()) {
+            net::append_masked_frame(hello_, net::WebSocketOpcode::kText, hello, 0xA1B2C3D4);
+        }
         for (int i = 0; i < kFanClients; ++i) connect_one(port, i);
     }
     ~FanClients() {
@@ -118,25 +123,27 @@ class FanClients {
   private:
     struct Client {
         int fd = -1;
-        std::string in;
+        net::WebSocketDecoder decoder{false, 65536};
         std::uint64_t sequence = 0;
     };
     void connect_one(std::uint16_t port, int number) {
         const net::SocketAddress at = net::SocketAddress::loopback(port);
-        Client one{.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .in = {}};
+        Client one;
+        one.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         POLLUX_CHECK(connect(one.fd, at.data(), at.length()) == 0);
-        const std::string request =
+        std::string request =
             "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        request += hello_;
         POLLUX_CHECK(send(one.fd, request.data(), request.size(), MSG_NOSIGNAL) ==
                      ssize_t(request.size()));
-        while (one.in.find("\r\n\r\n") == std::string::npos) {
+        std::string head;
+        while (!head.ends_with("\r\n\r\n")) {
             char byte = 0;
             POLLUX_CHECK(recv(one.fd, &byte, 1, 0) == 1);
-            one.in += byte;
+            head += byte;
         }
-        POLLUX_CHECK_MSG(one.in.starts_with("HTTP/1.1 101"), "the upgrade was refused");
-        one.in.clear();
+        POLLUX_CHECK_MSG(head.starts_with("HTTP/1.1 101"), "the upgrade was refused");
         epoll_event event{.events = EPOLLIN, .data = {.u32 = std::uint32_t(number)}};
         epoll_ctl(epoll_, EPOLL_CTL_ADD, one.fd, &event);
         clients_.push_back(std::move(one));
@@ -147,33 +154,39 @@ class FanClients {
         POLLUX_CHECK_MSG(got > 0 || (got < 0 && errno == EAGAIN), "the server closed a client");
         if (got <= 0) return;
         const std::int64_t now = steady_ns();
-        one.in.append(buffer.data(), std::size_t(got));
-        std::string_view rest = one.in;
-        net::WebSocketDecoder decoder(false, 65536);
-        // Frames are short and never in pieces: what is left is the beginning of one.
-        while (rest.size() >= 2 && rest.size() >= 2U + static_cast<unsigned char>(rest[1])) {
-            POLLUX_CHECK(decoder.next(rest) == net::WebSocketDecoder::Event::kText);
-            const std::string& text = decoder.payload();
-            const std::uint64_t sequence = std::strtoull(text.c_str() + 33, nullptr, 10);
+        std::string_view rest(buffer.data(), std::size_t(got));
+        while (true) {
+            const auto event = one.decoder.next(rest);
+            if (event == net::WebSocketDecoder::Event::kNeedMore) return;
+            POLLUX_CHECK(event == net::WebSocketDecoder::Event::kText);
+            const std::string& text = one.decoder.payload();
+            const std::int64_t sent = number_after(text, "\"ns\":");
+            if (sent == 0) continue;  // not an event: a greeting or an answer
+            const auto sequence = static_cast<std::uint64_t>(number_after(text, "\"seq\":"));
             if (one.sequence != 0 && sequence != one.sequence + 1) result.in_order = false;
             one.sequence = sequence;
-            if (!counts) continue;
-            result.delays_ms.push_back(double(now - std::strtoll(text.c_str() + 6, nullptr, 10)) *
-                                       1e-6);
+            if (counts) result.delays_ms.push_back(double(now - sent) * 1e-6);
         }
-        one.in.erase(0, one.in.size() - rest.size());
     }
+    static std::int64_t number_after(const std::string& text, std::string_view name) {
+        const std::size_t at = text.find(name);
+        return at == std::string::npos ? 0
+                                       : std::strtoll(text.c_str() + at + name.size(), nullptr, 10);
+    }
+    std::string hello_;
     int epoll_;
     std::vector<Client> clients_;
 };
 
-inline void measure_websocket(ResultTable& table, double seconds) {
+// `role`: what this program plays as the server; `hello`: see FanClients.
+inline void measure_fan(ResultTable& table, double seconds, const std::string& role,
+                        const std::string& what, std::string_view hello) {
     allow_descriptors();
     TempDir folder;
     const std::uint16_t port = net::test::free_port();
-    Process server(role_command({"fan-server", std::to_string(port)}), folder);
+    Process server(role_command({role, std::to_string(port)}), folder);
     POLLUX_CHECK_MSG(wait_for_port(port), "the server of events does not answer");
-    FanClients clients(port);
+    FanClients clients(port, hello);
     const double before = cpu_seconds(server.pid());
     FanResult result = clients.run(seconds);
     const double cpu = (cpu_seconds(server.pid()) - before) / (seconds + 1);
@@ -188,12 +201,16 @@ inline void measure_websocket(ResultTable& table, double seconds) {
     table.require(
         double(result.delays_ms.size()) > 0.8 * seconds * kFanClients * kFanEventsPerSecond,
         "fewer events came than were sent");
-    table.add({.what = "WebSocket, 100 events/s to 1000 clients, p99",
+    table.add({.what = what + ", 100 events/s to 1000 clients, p99",
                .ours = fmt::format("{:.0f} ms (median {:.0f})", share(0.99), share(0.5)),
                .goal = "<= 200 ms",
                .met = share(0.99) <= 200});
     table.add({.what = "  of it, processor time of the server",
                .ours = fmt::format("{:.0f} % of a core", cpu * 100)});
+}
+
+inline void measure_websocket(ResultTable& table, double seconds) {
+    measure_fan(table, seconds, "fan-server", "WebSocket", {});
 }
 
 }  // namespace pollux::bench

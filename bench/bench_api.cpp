@@ -11,6 +11,7 @@
 
 #include "bench/api_fleet_part.hpp"
 #include "bench/api_get_part.hpp"
+#include "bench/api_hub_part.hpp"
 #include "bench/api_websocket_part.hpp"
 #include "bench/json_part.hpp"
 
@@ -21,10 +22,10 @@ namespace bench = pollux::bench;
 constexpr std::string_view kUsage = R"(usage: bench_api [--quick] [--only PART]...
 
   --quick        shorter and once: a look, not a figure to quote
-  --only PART    one part; may be given again: fleet json get websocket
+  --only PART    one part; may be given again: fleet json get websocket hub
 )";
 
-constexpr std::array<std::string_view, 4> kParts = {"fleet", "json", "get", "websocket"};
+constexpr std::array<std::string_view, 5> kParts = {"fleet", "json", "get", "websocket", "hub"};
 
 struct Options {
     bool quick = false;
@@ -60,6 +61,7 @@ int run(const Options& options) {
         bench::measure_get(table, options.quick ? 1 : 3, options.quick ? 1 : 5);
     }
     if (options.wants("websocket")) bench::measure_websocket(table, options.quick ? 4 : 20);
+    if (options.wants("hub")) bench::measure_hub(table, options.quick ? 4 : 20);
     return table.finish();
 }
 
@@ -69,6 +71,7 @@ int play(std::string_view role, std::uint16_t port) {
     if (role == "snmp-answers") bench::answer_snmp(port, 9);
     if (role == "httplib-server") bench::serve_httplib(port);
     if (role == "fan-server") bench::serve_fan(port);
+    if (role == "hub-server") bench::serve_hub(port);
     return 2;
 }
 

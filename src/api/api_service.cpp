@@ -244,6 +244,17 @@ void ApiService::take_settings(const config::Settings& settings) {
 void ApiService::write_metrics(std::string& out) const {
     observe::MetricWriter writer(out);
     http_->metrics().write(writer);
+    const EventHubCounts events = collector_->counts();
+    const auto plain = [&](observe::MetricId id, auto value) {
+        writer.family(id);
+        writer.sample({}, static_cast<double>(value));
+    };
+    plain(observe::MetricId::kEventClients, events.clients);
+    plain(observe::MetricId::kEventClientsRefused, events.refused);
+    plain(observe::MetricId::kEvents, events.published);
+    plain(observe::MetricId::kEventsSent, events.sent);
+    plain(observe::MetricId::kEventResyncs, events.resyncs);
+    plain(observe::MetricId::kEventWaitingBytes, events.waiting);
 }
 
 void ApiService::stop() {

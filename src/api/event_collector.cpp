@@ -152,6 +152,18 @@ void EventCollector::tick() {
         tell_status();
     }
     if (!asking_ && now >= next_question_) ask_core();
+    note_counts();
+}
+
+EventHubCounts EventCollector::counts() const {
+    const std::lock_guard lock(counts_mutex_);
+    return counts_;
+}
+
+void EventCollector::note_counts() {
+    const EventHubCounts counts = hub_.counts();
+    const std::lock_guard lock(counts_mutex_);
+    counts_ = counts;
 }
 
 void EventCollector::take_changes() {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,6 +68,8 @@ class EventCollector {
     // Somebody asks for events now and then, without a connection: for a while everything is
     // collected.
     void keep_collecting();
+    // As of the last second. From any thread.
+    EventHubCounts counts() const;
 
   private:
     void tick();
@@ -76,9 +79,13 @@ class EventCollector {
     void take_facts(const SchedulerFacts& facts, bool whole);
     void tell_status();
 
+    void note_counts();
+
     ServerLink link_;
     net::EventLoop& loop_;
     EventHub& hub_;
+    mutable std::mutex counts_mutex_;  // guards counts_
+    EventHubCounts counts_;
     net::Timer timer_;
     base::BootTime collect_until_;
     base::BootTime next_question_;

@@ -335,6 +335,9 @@ void EventHub::look_at_login(Client& client) {
 EventHubCounts EventHub::counts() const {
     EventHubCounts counts = counts_;
     counts.clients = clients_.size();
+    for (const auto& [id, client] : clients_) {
+        counts.waiting += client->socket->waiting() + client->owed.size();
+    }
     return counts;
 }
 

@@ -62,6 +62,7 @@ struct EventHubCounts {
     std::uint64_t resyncs = 0;   // clients that were told to start over
     std::uint64_t refused = 0;   // there were as many clients as there may be
     std::uint64_t released = 0;  // closed: login over, or talked too much
+    std::size_t waiting = 0;     // bytes for clients to read
 };
 
 class EventHub {

@@ -117,12 +117,10 @@ Route list_route(EventHub& hub, EventCollector& collector) {
         repeated("target", "only about these targets; `*` stands for anything", "snmp-system::*"),
         repeated("group", "only about targets of these groups", "berlin")};
     route.response_example =
-        R"({"events":[{"type":"task_state_changed","seq":30064771077,)"
-        R"("at":"2026-01-02T03:04:05.000Z","key":"snmp-system::switch-1","data":{"change":12,)"
-        R"("kind":"breaker","from":"closed","to":"open","message":"circuit breaker opened",)"
-        R"("at":"2026-01-02T03:04:05.000Z","failures":3,"reason":"no answer",)"
-        R"("provisional":false}}],"last":30064771077,"more":false,"resync":false,)"
-        R"("newest":30064771077,"epoch":7})";
+        R"({"events":[{"type":"system_status","seq":30064771073,"at":"2026-01-02T03:04:05.000Z",)"
+        R"("data":{"status":"ok","store_failing":false,"core_answers":true,"version":"0.1.0",)"
+        R"("started_at":"2026-01-02T03:04:05.000Z"}}],"last":30064771073,"more":false,)"
+        R"("resync":false,"newest":30064771073,"epoch":7})";
     route.handler = [&hub, &collector](Call call) { list_events(hub, collector, std::move(call)); };
     return route;
 }

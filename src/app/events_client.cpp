@@ -143,7 +143,7 @@ base::Status follow_events(const FollowOptions& options, const EventSink& sink,
     }
 }
 
-std::string event_line(std::string_view message) {
+std::string live_event_line(std::string_view message) {
     document::Diagnostics diagnostics;
     const auto parsed = document::parse_json(message, "event", diagnostics);
     if (!parsed.ok) return std::string(message);

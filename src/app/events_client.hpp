@@ -39,6 +39,6 @@ base::Status follow_events(const FollowOptions& options, const EventSink& sink,
                            const EventNotice& notice = {});
 
 // An event as one line for people: "12:03:04 pve::node1 circuit breaker opened …".
-std::string event_line(std::string_view message);
+std::string live_event_line(std::string_view message);
 
 }  // namespace pollux::app

@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -41,6 +42,13 @@ std::uint32_t new_mask() {
 base::Error broken(std::string why) {
     return {"websocket.broken", base::ErrorClass::kTransient,
             "the connection broke: " + std::move(why)};
+}
+
+int set_buffer(void* context, curl_socket_t socket, curlsocktype) {
+    const int bytes = *static_cast<const int*>(context);
+    return setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes)) == 0
+               ? CURL_SOCKOPT_OK
+               : CURL_SOCKOPT_ERROR;
 }
 
 // "http://host:port" of "http://host:port/path?query", and the rest.
@@ -138,6 +146,11 @@ base::Status WebSocketClient::open(const WebSocketTarget& target) {
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limit.count()));
     if (!target.ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, target.ca_file.c_str());
+    int buffer = target.receive_buffer;
+    if (buffer > 0) {
+        curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, &set_buffer);
+        curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, &buffer);
+    }
     if (target.insecure) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);

@@ -22,6 +22,7 @@ struct WebSocketTarget {
     bool insecure = false;                               // any certificate
     base::Duration patience = std::chrono::seconds(10);  // for the connection and the answer
     std::size_t message_limit = 1U << 20U;
+    int receive_buffer = 0;  // of the socket, in bytes; 0: what the system gives
 };
 
 class WebSocketClient {

@@ -443,7 +443,7 @@ void CoreLoop::publish(const engine::TaskChange& change) {
         if (never) told.change.from = told.change.to;
     }
     const base::Instant now = net::instant_now();
-    const std::string_view reason = found == failures_.all().end() ? "" : found->second.message;
+    const std::string reason = found == failures_.all().end() ? "" : found->second.message;
     log_change(log_, told, reason, now);
     if (wiring_.published) wiring_.published(change);
     if (wiring_.events != nullptr) wiring_.events->changed(to_news(told, reason, now));

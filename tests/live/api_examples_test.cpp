@@ -30,7 +30,7 @@ int turn_of(const ApiOperation& operation) {
 // Of those that need a state which the examples alone do not make: what they answer without it.
 const std::map<std::string, int> kWithoutState = {
     {"bootstrap", 401},       {"changePassword", 403},   {"resetBreaker", 409},
-    {"retryDeadLetter", 409}, {"removeDeadLetter", 409},
+    {"retryDeadLetter", 409}, {"removeDeadLetter", 409}, {"followEvents", 426},
 };
 
 class ApiExamples : public ApiStage {

@@ -28,11 +28,12 @@ class LiveEvents : public ApiStage {
         ASSERT_NO_FATAL_FAILURE(start(text));
         ASSERT_TRUE(server_->everyone_answers());
     }
-    std::unique_ptr<WebSocketClient> follow(const std::string& token,
-                                            const std::string& query = "") const {
+    std::unique_ptr<WebSocketClient> follow(const std::string& token, const std::string& query = "",
+                                            int receive_buffer = 0) const {
         net::WebSocketTarget target;
         target.url = "http://" + server_->api_address() + "/ws" + query;
         target.patience = kLong;
+        target.receive_buffer = receive_buffer;
         if (!token.empty()) target.headers.emplace_back("X-API-Token", token);
         auto client = WebSocketClient::connect(target);
         EXPECT_TRUE(client) << (client ? "" : client.error().message);
@@ -105,7 +106,7 @@ TEST_F(LiveEvents, ADeviceThatBreaksIsSeenAndAfterACrashTheClientStartsOver) {
     EXPECT_EQ(text_at(*down, "data.kind"), "health");
     EXPECT_EQ(text_at(*down, "data.to"), "down");
     EXPECT_EQ(text_at(*down, "data.provisional"), "false");
-    EXPECT_NE(text_at(*down, "data.reason"), "");
+    EXPECT_THAT(text_at(*down, "data.reason"), HasSubstr("127."));
     const std::string seen = text_at(*down, "seq");
 
     // Another client goes on where this one stands.
@@ -180,28 +181,28 @@ TEST_F(LiveEvents, AViewerOfOnePartSeesOnlyThatPartUntilTheTokenIsRevoked) {
     EXPECT_EQ(admin().get("/ws").status, 426) << "not a WebSocket";
 }
 
-TEST_F(LiveEvents, AClientThatDoesNotReadCostsLittle) {
+TEST_F(LiveEvents, ClientsThatDoNotReadCostABufferEach) {
     ASSERT_NO_FATAL_FAILURE(begin());
+    constexpr int kClients = 4;
     std::vector<std::unique_ptr<WebSocketClient>> silent;
-    for (int i = 0; i < 20; ++i) {
-        silent.push_back(follow(root_token_));
-        ASSERT_TRUE(silent.back());
-        ASSERT_TRUE(silent.back()->send(R"({"type":"subscribe"})"));
-    }
-    // Each asks as often as it may and reads nothing: the answers are large.
-    const double before = server_->metrics().sum("process_resident_memory_bytes");
-    std::string subscribe = R"({"type":"subscribe","targets":["x")";
-    for (int i = 0; i < 400; ++i) subscribe += fmt::format(R"(,"web-{:060}")", i);
-    subscribe += "]}";
-    for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < kClients; ++i) silent.push_back(follow(root_token_, "", 4096));
+    // Each asks as often as it may and reads nothing: the answers, which name all that is
+    // subscribed to, are more than what the system takes in between.
+    std::string message = R"({"type":"subscribe","targets":["x")";
+    for (int i = 0; i < 480; ++i) message += fmt::format(R"(,"web-{:060}")", i);
+    message += "]}";
+    for (int round = 0; round < 190; ++round) {
         for (const auto& client : silent) {
+            ASSERT_TRUE(client);
             // It may have been closed already, which is right too.
-            [[maybe_unused]] const auto sent = client->send(subscribe);
+            [[maybe_unused]] const auto sent = client->send(message);
         }
     }
-    EXPECT_TRUE(eventually([&] { return admin().get("/api/live").status == 200; }));
-    const double after = server_->metrics().sum("process_resident_memory_bytes");
-    EXPECT_LT(after - before, 64e6) << "20 clients, each of a bounded buffer";
+    ASSERT_TRUE(eventually([&] {
+        return server_->metrics().sum("pollux_event_clients") <= kClients &&
+               server_->metrics().sum("pollux_events_total") > 0;
+    }));
+    EXPECT_LE(server_->metrics().sum("pollux_event_waiting_bytes"), kClients * 112.0 * 1024);
     auto reader = follow(root_token_);
     ASSERT_TRUE(reader);
     ASSERT_TRUE(reader->send(R"({"type":"subscribe","event_types":["poll_result"]})"));

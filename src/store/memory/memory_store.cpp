@@ -33,7 +33,7 @@ class MemoryBackend final : public Backend {
         }
         chain_ = AuditChain(disk_->audit_key, head);
         // Nobody is left who could end them.
-        for (auto& [key, runs] : content.job_runs) {
+        for (auto& [job, runs] : content.job_runs) {
             for (auto& [id, run] : runs) {
                 if (run.finished.us == model::kNever) run.finished = run.started;
             }
