@@ -8,7 +8,7 @@
 #include <functional>
 #include <iterator>
 
-#include "app/api_test_stage.hpp"
+#include "app/api_command_test_support.hpp"
 
 namespace pollux::app {
 namespace {

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <set>
 
-#include "app/api_test_stage.hpp"
+#include "app/api_command_test_support.hpp"
 
 namespace pollux::app {
 namespace {
@@ -61,6 +63,13 @@ TEST(Program, CompletionForZshAndFishNamesEveryCommand) {
                     AllOf(HasSubstr("breaker"), HasSubstr("token-file"), HasSubstr("get targets")))
             << shell;
     }
+}
+
+TEST(Program, TheReferenceOfAllCommandsIsUpToDate) {
+    std::ifstream file("docs/cli-reference.md", std::ios::binary);
+    const std::string page(std::istreambuf_iterator<char>(file), {});
+    EXPECT_EQ(ApiStage::run({"commands"}).out, page)
+        << "write it again: pollux commands > docs/cli-reference.md";
 }
 
 // Arguments can be seen by everybody on the machine.
