@@ -136,19 +136,42 @@ base::Result<int> remove_user(const ApiClient& client, const AccountArguments& a
                fmt::format("user {} removed, with all tokens and sessions", arguments.name));
 }
 
-base::Result<int> change_password(const ApiClient& client, const AccountArguments& arguments) {
-    const bool own = arguments.name.empty();
-    Node body = Node::map();
-    if (own) body.set("old_password", Node::text(ask_secret("old password").reveal()));
+// Only a session may change it: a token that was stolen must not.
+base::Result<int> change_own_password(const ApiClient& client, const AccountArguments& arguments) {
+    const auto me = client.get("/api/me");
+    if (!me) return std::unexpected(me.error());
+    std::string name = field(*me, "owner");
+    if (name.empty()) name = field(*me, "name");
+    const base::Secret old_password = ask_secret("old password");
     const auto password = ask_new_password();
     if (!password) return std::unexpected(password.error());
+    const auto nobody = ApiClient::without_token(arguments.connection);
+    if (!nobody) return std::unexpected(nobody.error());
+    const auto session = open_session(*nobody, name, old_password);
+    if (!session) return std::unexpected(session.error());
+    Node body = Node::map();
+    body.set("old_password", Node::text(old_password.reveal()));
+    body.set("password", Node::text(password->reveal()));
+    auto done = act(*nobody, arguments,
+                    {.method = "POST",
+                     .path = "/api/me/password",
+                     .body = document::to_json(body),
+                     .headers = *session},
+                    "your password is changed");
+    close_session(*nobody, *session);
+    return done;
+}
+
+base::Result<int> change_password(const ApiClient& client, const AccountArguments& arguments) {
+    if (arguments.name.empty()) return change_own_password(client, arguments);
+    const auto password = ask_new_password();
+    if (!password) return std::unexpected(password.error());
+    Node body = Node::map();
     body.set("password", Node::text(password->reveal()));
     return act(
         client, arguments,
-        {.method = own ? "POST" : "PUT",
-         .path = own ? "/api/me/password" : user_path(arguments.name),
-         .body = document::to_json(body)},
-        own ? "your password is changed" : "the password of " + arguments.name + " is changed");
+        {.method = "PUT", .path = user_path(arguments.name), .body = document::to_json(body)},
+        fmt::format("the password of {} is changed", arguments.name));
 }
 
 base::Result<int> sessions(const ApiClient& client, const AccountArguments& arguments) {

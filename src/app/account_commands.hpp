@@ -6,6 +6,13 @@
 
 namespace pollux::app {
 
+using Proof = std::vector<std::pair<std::string, std::string>>;  // header fields of a session
+
+// Logs in for one act; end it with close_session.
+base::Result<Proof> open_session(const ApiClient& client, const std::string& name,
+                                 const base::Secret& password);
+void close_session(const ApiClient& client, const Proof& proof);
+
 // Asks twice where a person types.
 base::Result<base::Secret> ask_new_password();
 

@@ -43,6 +43,7 @@ void add_health(CLI::App& app, int& status);
 void add_config(CLI::App& app, int& status);
 void add_live_settings(CLI::App& settings, int& status);  // get and set below `settings`
 void add_completion(CLI::App& app, int& status);
+void add_commands(CLI::App& app, int& status);  // the page of all commands
 
 // All of the above.
 void add_all_commands(CLI::App& app, int& status, const FleetPorts& ports);

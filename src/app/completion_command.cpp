@@ -1,7 +1,10 @@
-// `pollux completion bash|zsh|fish`: scripts made from the commands themselves.
+// `pollux completion bash|zsh|fish` and `pollux commands`: scripts for shells and the page
+// docs/cli-reference.md, made from the commands themselves.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -166,7 +169,66 @@ complete -c pollux -f
     return text;
 }
 
+bool is_shared(std::string_view option) {
+    constexpr std::array<std::string_view, 8> kShared = {
+        "help", "version", "url", "token-file", "ca-file", "insecure", "timeout", "verbose"};
+    return std::ranges::find(kShared, option) != kShared.end();
+}
+
+// What can be typed behind a command: `[KEY] --all --type …`.
+std::string reference_rows(const CLI::App& at) {
+    std::string rows;
+    for (const CLI::Option* option : at.get_options()) {
+        const auto& names = option->get_lnames();
+        if (!names.empty() && is_shared(names.front())) continue;
+        std::string name = option->get_positional()
+                               ? fmt::format("{}", option->get_name(true, false))
+                               : option->get_name(false, true);
+        std::ranges::replace(name, ',', ' ');
+        std::string help = option->get_description();
+        std::ranges::replace(help, '\n', ' ');
+        for (std::size_t i = help.find('|'); i != std::string::npos; i = help.find('|', i + 2)) {
+            help.insert(i, "\\");
+        }
+        rows +=
+            fmt::format("| `{}` | {}{} |\n", name, help, option->get_required() ? " (needed)" : "");
+    }
+    return rows;
+}
+
+std::string reference_page(const CLI::App& app) {
+    std::string page =
+        "# All commands\n\n"
+        "Made by `pollux commands`. [cli.md](cli.md) explains them. Commands marked **API** also "
+        "take `--url`, `--token-file`, `--ca-file`, `--insecure`, `--timeout` and `-v`.\n";
+    const std::function<void(const CLI::App&, const std::string&)> visit =
+        [&](const CLI::App& at, const std::string& path) {
+            const auto below = at.get_subcommands([](const CLI::App*) { return true; });
+            if (!path.empty()) {
+                const bool api = at.get_option_no_throw("--token-file") != nullptr;
+                page += fmt::format("\n## {}\n\n{}{}\n", path, at.get_description(),
+                                    api ? " **API**" : "");
+                const std::string rows = reference_rows(at);
+                if (!rows.empty()) page += "\n| argument | meaning |\n|---|---|\n" + rows;
+            }
+            for (const CLI::App* one : below) {
+                visit(*one, path.empty() ? one->get_name() : path + " " + one->get_name());
+            }
+        };
+    visit(app, "");
+    return page;
+}
+
 }  // namespace
+
+void add_commands(CLI::App& app, int& status) {
+    auto* command =
+        app.add_subcommand("commands", "The page docs/cli-reference.md, from the program itself.");
+    command->callback([&app, &status] {
+        fmt::print("{}", reference_page(app));
+        status = 0;
+    });
+}
 
 void add_completion(CLI::App& app, int& status) {
     auto* command =

@@ -37,34 +37,17 @@ std::string clean(std::string_view text) {
     return out.empty() ? "x" : out;
 }
 
-// "cli-ada-desk-20260102030405": by whom, where, when.
+// "cli-ada-desk-20260102030405678": by whom, where, when.
 std::string token_name(const std::string& user, base::WallTime now) {
     char host[256] = {};
     gethostname(host, sizeof(host) - 1);
-    std::string when = base::format_utc(now).substr(0, 19);
+    std::string when = base::format_utc(now);
     std::erase_if(when, [](char c) { return c < '0' || c > '9'; });
     return fmt::format("cli-{}-{}-{}", clean(user), clean(host), when);
 }
 
 std::string where_to_store(const ApiOptions& options) {
     return options.token_file.empty() ? default_token_file() : options.token_file;
-}
-
-struct Opened {
-    std::string cookie;
-    std::string csrf;
-};
-
-base::Result<Opened> open_session(const ApiClient& client, const std::string& name,
-                                  const base::Secret& password) {
-    Node body = Node::map();
-    body.set("name", Node::text(name)).set("password", Node::text(password.reveal()));
-    const auto reply =
-        client.ask({.method = "POST", .path = "/api/login", .body = document::to_json(body)});
-    if (!reply) return std::unexpected(reply.error());
-    const auto answer = parse_answer(reply->body);
-    if (!answer) return std::unexpected(answer.error());
-    return Opened{reply->cookie, field(*answer, "csrf_token")};
 }
 
 base::Result<int> log_in(const ApiClient& client, const LoginArguments& arguments,
@@ -86,8 +69,6 @@ base::Result<int> log_in(const ApiClient& client, const LoginArguments& argument
     }
     const auto session = open_session(client, name, password);
     if (!session) return std::unexpected(session.error());
-    const std::vector<std::pair<std::string, std::string>> proof = {
-        {"Cookie", session->cookie}, {"X-CSRF-Token", session->csrf}};
     const base::WallTime now = net::wall_now();
     StoredToken stored;
     stored.url = client.url();
@@ -99,7 +80,7 @@ base::Result<int> log_in(const ApiClient& client, const LoginArguments& argument
     const auto made = client.ask({.method = "POST",
                                   .path = "/api/tokens",
                                   .body = document::to_json(body),
-                                  .headers = proof});
+                                  .headers = *session});
     base::Status done;
     if (made) {
         const auto answer = parse_answer(made->body);
@@ -111,13 +92,14 @@ base::Result<int> log_in(const ApiClient& client, const LoginArguments& argument
         const bool same = old && *old && (*old)->url == stored.url && !(*old)->name.empty();
         const std::string& gone = !done ? stored.name : same ? (*old)->name : std::string();
         if (!gone.empty()) {
-            (void)client.ask(
-                {.method = "DELETE", .path = "/api/tokens/" + url_escaped(gone), .headers = proof});
+            (void)client.ask({.method = "DELETE",
+                              .path = "/api/tokens/" + url_escaped(gone),
+                              .headers = *session});
         }
     } else {
         done = std::unexpected(made.error());
     }
-    (void)client.ask({.method = "POST", .path = "/api/logout", .headers = proof});
+    close_session(client, *session);
     if (!done) return std::unexpected(done.error());
     fmt::print("logged in to {} as {} until {}; the token {} is in {}\n", client.url(),
                printable(name), short_time(base::format_utc(expires)), stored.name, path);
@@ -193,6 +175,23 @@ int bootstrap(const LoginArguments& arguments) {
 }
 
 }  // namespace
+
+base::Result<Proof> open_session(const ApiClient& client, const std::string& name,
+                                 const base::Secret& password) {
+    Node body = Node::map();
+    body.set("name", Node::text(name)).set("password", Node::text(password.reveal()));
+    const auto reply =
+        client.ask({.method = "POST", .path = "/api/login", .body = document::to_json(body)});
+    if (!reply) return std::unexpected(reply.error());
+    const auto answer = parse_answer(reply->body);
+    if (!answer) return std::unexpected(answer.error());
+    return Proof{{"Cookie", reply->cookie}, {"X-CSRF-Token", field(*answer, "csrf_token")}};
+}
+
+void close_session(const ApiClient& client, const Proof& proof) {
+    // It ends by itself in the worst case.
+    (void)client.ask({.method = "POST", .path = "/api/logout", .headers = proof});
+}
 
 base::Result<base::Secret> ask_new_password() {
     base::Secret password = ask_secret("new password");

@@ -43,6 +43,7 @@ void add_all_commands(CLI::App& app, int& status, const FleetPorts& ports) {
     add_health(app, status);
     add_config(app, status);
     add_completion(app, status);
+    add_commands(app, status);
 }
 
 int run_program(int argc, const char* const* argv, const FleetPorts& ports) {

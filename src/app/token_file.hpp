@@ -3,7 +3,7 @@
 //
 //   plx_…
 //   url http://127.0.0.1:7655
-//   name cli-ada-desk-20260102030405
+//   name cli-ada-desk-20260102030405678
 #pragma once
 
 #include <optional>
