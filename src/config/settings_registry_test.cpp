@@ -78,7 +78,7 @@ TEST(SettingsRegistry, AddressesAreChecked) {
     EXPECT_EQ(settings.metrics_bind, "::1");
     EXPECT_FALSE(parse_into(*find_setting("metrics_bind"), "localhost:9091", settings));
     EXPECT_TRUE(parse_into(*find_setting("audit_checkpoint_file"), "/mnt/audit.log", settings));
-    EXPECT_EQ(settings.audit_checkpoint_file, "/mnt/audit.log");
+    EXPECT_EQ(settings.audit_checkpoint_file.text, "/mnt/audit.log");
     EXPECT_FALSE(parse_into(*find_setting("audit_checkpoint_file"), "audit.log", settings));
     EXPECT_TRUE(parse_into(*find_setting("audit_checkpoint_file"), "", settings));
     EXPECT_TRUE(parse_into(*find_setting("egress_deny"), "10.0.0.0/8, fd00::/8", settings));
