@@ -107,7 +107,7 @@ class Export : public std::enable_shared_from_this<Export> {
         const auto accepted = link_.pool.submit([self = shared_from_this(), query = query_] {
             auto piece = std::make_shared<base::Result<Piece>>(
                 self->read_piece(self->link_.server.store(), query));
-            self->link_.loop.post([self, piece] { self->take(std::move(*piece)); });
+            self->link_.loop->post([self, piece] { self->take(std::move(*piece)); });
         });
         if (!accepted) failed_ = true;
     }
