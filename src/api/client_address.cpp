@@ -57,7 +57,8 @@ bool in_ranges(std::span<const net::IpRange> ranges, const net::IpAddress& addre
 }
 
 bool is_loopback(const net::IpAddress& address) {
-    const auto bytes = address.unwrapped().bytes();
+    const net::IpAddress plain = address.unwrapped();
+    const auto bytes = plain.bytes();
     if (bytes.size() == 4) return bytes[0] == 127;
     return bytes[15] == 1 && std::ranges::all_of(bytes.first(15), [](auto b) { return b == 0; });
 }
