@@ -219,7 +219,7 @@ void graph(const ServerLink& link, Call call) {
 constexpr std::string_view kJob =
     R"({"id":"0190a5e0-0000-7000-8000-000000000000","name":"warm","batch":)"
     R"("0190a5e0-0000-7000-8000-000000000001","type":"http","priority":"normal",)"
-    R"("state":"ready","held":false,"attempts":0,"waited":1.5,"position":1,"estimate":2})";
+    R"("state":"ready","held":false,"attempts":0,"waited":1.5})";
 
 Route job_route(std::string_view method, std::string_view path, std::string_view operation,
                 std::string_view summary) {
@@ -379,6 +379,8 @@ void add_views(std::vector<Route>& routes, const ServerLink& link) {
     trigger.description =
         "The scheduler looks by itself whenever something happens; this is for who wants to see "
         "that. Answers with the ready set afterwards.";
+    trigger.request_schema = {};
+    trigger.body_optional = false;
     trigger.tag = "scheduler";
     trigger.area = Area::kMonitoring;
     trigger.response_example =
