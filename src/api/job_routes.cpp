@@ -5,6 +5,8 @@
 #include "api/job_pages.hpp"
 #include "api/paging.hpp"
 #include "api/routes.hpp"
+#include "config/job_reader.hpp"
+#include "document/parse.hpp"
 
 namespace pollux::api {
 namespace {
@@ -14,6 +16,10 @@ using access::Permission;
 using access::RateClass;
 using document::JsonWriter;
 using runtime::JobDesk;
+
+constexpr std::size_t kMostBatchBytes = 16U << 20U;
+constexpr document::ParseLimits kBatchLimits{
+    .max_bytes = kMostBatchBytes, .max_depth = 64, .max_nodes = 2'000'000};
 
 // The desk belongs to the server's thread; so does `work`, which answers the call.
 template <class Work>
@@ -87,10 +93,18 @@ void answer_with(JobDesk& desk, const std::string& id, const std::shared_ptr<Cal
 void submit(const ServerLink& link, Call call) {
     const bool only_check = call.query.flag("dry_run").value_or(false);
     auto entry = audit_entry(call, "job.submit", "", "");
+    document::Diagnostics unreadable;
+    auto parsed = document::parse_json(call.request.body, "body", unreadable, kBatchLimits);
+    if (!parsed.ok) {
+        call.problem(problem_of(unreadable, false));
+        return;
+    }
     at_desk(link, std::move(call),
-            [entry, only_check](JobDesk& desk, const std::shared_ptr<Call>& held) mutable {
+            [entry, only_check, root = std::move(parsed.root)](
+                JobDesk& desk, const std::shared_ptr<Call>& held) mutable {
                 document::Diagnostics diagnostics;
-                config::JobBatch batch = desk.read(held->request.body, "body", diagnostics);
+                config::JobBatch batch =
+                    config::read_jobs(root, desk.types().definitions(), diagnostics);
                 if (diagnostics.ok()) desk.check(batch, diagnostics);
                 if (!diagnostics.ok() || batch.jobs.empty()) {
                     held->problem(problem_of(diagnostics));
@@ -305,7 +319,7 @@ void add_steps(std::vector<Route>& routes, const ServerLink& link) {
     make.response_example = R"({"batch":"0190a5e0-0000-7000-8000-000000000001",)"
                             R"("ids":["0190a5e0-0000-7000-8000-000000000000"]})";
     make.body_optional = false;
-    make.body_limit = 16U << 20U;
+    make.body_limit = kMostBatchBytes;
     make.status = 201;
     make.handler = [link](Call call) { submit(link, std::move(call)); };
     routes.push_back(std::move(make));
