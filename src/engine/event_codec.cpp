@@ -92,7 +92,8 @@ struct Writer {
         }
     }
     void operator()(const schedule::RunFinished& event) const {
-        const auto& [task, run, outcome, has_digest, digest, known_rate, retry_after] = event;
+        const auto& [task, run, outcome, has_digest, digest, known_rate, retry_after, job_delay] =
+            event;
         kind(out, Kind::kRunFinished);
         write(out, task);
         write(out, run);
@@ -101,6 +102,7 @@ struct Writer {
         out.u64(digest);
         out.f32(known_rate);
         out.zigzag(retry_after.count());
+        out.zigzag(job_delay.count());
     }
     void operator()(const schedule::RunExpired& event) const {
         const auto& [task, run] = event;
@@ -189,7 +191,7 @@ Event read_restored(FieldReader& in) {
     return event;
 }
 
-Event read_finished(FieldReader& in) {
+Event read_finished(FieldReader& in, std::uint8_t version) {
     schedule::RunFinished event;
     event.task = read_task(in);
     event.run = read_run(in);
@@ -198,6 +200,7 @@ Event read_finished(FieldReader& in) {
     event.digest = in.hash("run_finished.digest");
     event.known_rate = in.f32("run_finished.known_rate");
     event.retry_after = in.duration("run_finished.retry_after");
+    if (version >= 2) event.job_delay = in.duration("run_finished.job_delay");
     return event;
 }
 
@@ -271,7 +274,7 @@ Event read_event(FieldReader& in, std::uint8_t version) {
         case Kind::kTasksUpserted: return read_upserted(in);
         case Kind::kTaskRemoved: return read_removed(in);
         case Kind::kTasksRestored: return read_restored(in);
-        case Kind::kRunFinished: return read_finished(in);
+        case Kind::kRunFinished: return read_finished(in, version);
         case Kind::kRunExpired: return read_expired(in);
         case Kind::kObserved: return read_observed(in);
         case Kind::kPoked: return read_poked(in);

@@ -249,7 +249,8 @@ void CoreLoop::finish(const RunReport& report) {
                                                .outcome = report.outcome,
                                                .has_digest = report.has_digest,
                                                .digest = report.digest,
-                                               .retry_after = report.retry_after});
+                                               .retry_after = report.retry_after,
+                                               .job_delay = report.job_delay});
 }
 
 void CoreLoop::step(Act* act) {

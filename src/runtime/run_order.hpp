@@ -59,6 +59,7 @@ struct RunReport {
     std::uint64_t digest = 0;
     base::Duration duration{};
     base::Duration retry_after{};
+    base::Duration job_delay{};  // see schedule::RunFinished
     std::uint32_t problems = 0;  // values that were missing or out of range
     model::FailureKind kind = model::FailureKind::kNone;
     std::string code;                    // of a failure

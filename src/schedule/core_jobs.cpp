@@ -51,8 +51,8 @@ void SchedulerCore::retry_job(std::uint32_t task, const RunFinished& result) {
         end_job(task, given_up ? JobState::kFailed : JobState::kCancelled);
         return;
     }
-    const base::Duration delay = result.retry_after > base::Duration::zero()
-                                     ? std::min(result.retry_after, kLongestJobRetry)
+    const base::Duration delay = result.job_delay > base::Duration::zero()
+                                     ? std::min(result.job_delay, kLongestJobRetry)
                                      : decision.delay;
     slot.interval_ms = static_cast<std::uint32_t>(delay.count() / 1'000'000);
     schedule_at(task, now() + delay);

@@ -116,8 +116,7 @@ void SchedulerCore::on_finished(const RunFinished& event) {
     facts.due = leases_[index].due;
     // Before those who wait for the device are told that it is free.
     const std::uint32_t device = tasks_[task].device;
-    const bool asked = event.retry_after > base::Duration::zero() && tasks_[task].recurring();
-    if (asked && device != kNoIndex) {
+    if (event.retry_after > base::Duration::zero() && device != kNoIndex) {
         devices_.close_until(device, now() + std::min(event.retry_after, kLongestRetryAfter));
     }
     end_run(index);

@@ -90,6 +90,7 @@ struct WorkerReply {
     std::optional<std::uint64_t> digest = std::nullopt;
     base::Duration retry_after{};
     float known_rate = 0;
+    base::Duration job_delay{};
 };
 
 class CoreHarness {
@@ -187,7 +188,8 @@ class CoreHarness {
                 reply.digest.has_value(),
                 reply.digest.value_or(0),
                 reply.known_rate,
-                reply.retry_after};
+                reply.retry_after,
+                reply.job_delay};
     }
     void finish(const std::string& key, model::Outcome outcome = model::Outcome::kOk) {
         step({answer(key, {.outcome = outcome})});

@@ -133,7 +133,7 @@ TEST(CoreView, AJobMaySayHowLongToWaitForItsNextAttempt) {
     auto other = job("c::b");
     other.device = "d";
     h.add({spec});
-    h.finish("c::a", {.outcome = Outcome::kTransient, .retry_after = 40s});
+    h.finish("c::a", {.outcome = Outcome::kTransient, .job_delay = 40s});
     EXPECT_EQ(phase(h, "c::a"), JobPhase::kPending);
     EXPECT_EQ(h.slot("c::a").next_due - h.now(), 40s);
     h.add({other});

@@ -99,9 +99,7 @@ bool JobRuns::end(engine::Engine& engine, RunReport& report, base::Instant now) 
                      base::to_seconds(now.boot - open.started));
     }
     if (report.outcome == model::Outcome::kTransient) {
-        report.retry_after = backoff(open.retry, record.attempt);
-    } else {
-        report.retry_after = {};
+        report.job_delay = backoff(open.retry, record.attempt);
     }
     engine.note(now, std::move(record));
     open_.erase(found);
