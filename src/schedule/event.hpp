@@ -44,11 +44,10 @@ struct RunFinished {
     model::RunId run;
     model::Outcome outcome = model::Outcome::kOk;
     bool has_digest = false;
-    std::uint64_t digest = 0;  // of meaning, not of bytes; compared with the previous one
-    float known_rate = 0;      // changes per second where the source knows them; 0: unknown
+    std::uint64_t digest = 0;      // of meaning, not of bytes; compared with the previous one
+    float known_rate = 0;          // changes per second where the source knows them; 0: unknown
     base::Duration retry_after{};  // the device asked us to wait (HTTP 429, 503)
     base::Duration job_delay{};    // of a failed job: until its next attempt; zero: the ladder's
-};
 };
 
 // The holder of the run is gone; nobody will report. Never counts as a failure.
