@@ -11,12 +11,9 @@ namespace pollux::api {
 namespace {
 
 using document::JsonWriter;
+using runtime::shown_seconds;
 
 constexpr std::size_t kHoldersShown = 100;
-
-double seconds(base::Duration duration) {
-    return static_cast<double>(base::round_to_ms(duration).count() / 1'000'000) / 1e3;
-}
 
 void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
     json.key(key).array();
@@ -35,9 +32,9 @@ void write_spec(JsonWriter& json, const model::JobSpec& spec) {
     }
     json.end_array().key("resources").object();
     for (const auto& demand : spec.resources) json.field(demand.resource, demand.amount);
-    json.end_object().field("slots", spec.slots).field("timeout", seconds(spec.timeout));
+    json.end_object().field("slots", spec.slots).field("timeout", shown_seconds(spec.timeout));
     json.key("retry").object().field("attempts", spec.retry.attempts);
-    json.field("backoff", seconds(spec.retry.backoff)).end_object();
+    json.field("backoff", shown_seconds(spec.retry.backoff)).end_object();
     json.field("on_parent_failure",
                spec.on_parent_failure == model::ParentFailure::kFail ? "fail" : "hold");
     json.text_field("target", spec.target).text_field("device", spec.device);
@@ -61,10 +58,10 @@ void write_job(JsonWriter& json, const runtime::JobView& job) {
     write_spec(json, job.spec);
     json.field("state", model::to_string(job.phase)).field("held", job.held);
     json.field("attempts", job.attempts).time_field("ended_at", job.ended_at);
-    json.field("waited", seconds(job.waited));
-    if (job.ready_for) json.field("ready_for", seconds(*job.ready_for));
+    json.field("waited", shown_seconds(job.waited));
+    if (job.ready_for) json.field("ready_for", shown_seconds(*job.ready_for));
     if (job.position) json.field("position", *job.position);
-    if (job.estimate) json.field("estimate", seconds(*job.estimate));
+    if (job.estimate) json.field("estimate", shown_seconds(*job.estimate));
     json.text_field("verdict", job.verdict).text_field("failure", job.failure);
     if (!job.progress.id.empty()) {
         json.key("progress").object().field("done", job.progress.done);
@@ -90,7 +87,7 @@ std::string graph_page(const runtime::JobGraphView& graph) {
         json.end_object();
     }
     json.end_array().key("critical_path").object();
-    json.field("seconds", seconds(graph.critical_path.length)).key("jobs").array();
+    json.field("seconds", shown_seconds(graph.critical_path.length)).key("jobs").array();
     for (const std::uint32_t job : graph.critical_path.jobs) json.value(graph.jobs[job].spec.id);
     json.end_array().end_object().end_object();
     return page;
@@ -125,8 +122,9 @@ std::string job_types_page(const std::vector<model::JobTypeDef>& types) {
     for (const model::JobTypeDef& type : types) {
         json.object().field("name", type.name).field("help", type.help);
         json.field("weight", type.weight).field("slots", type.slots).field("rate", type.rate);
-        json.field("priority", model::to_string(type.tier)).field("timeout", seconds(type.timeout));
-        json.field("longest_timeout", seconds(type.longest_timeout));
+        json.field("priority", model::to_string(type.tier))
+            .field("timeout", shown_seconds(type.timeout));
+        json.field("longest_timeout", shown_seconds(type.longest_timeout));
         json.field("attempts", type.attempts).key("arguments").array();
         for (const model::ArgumentDef& argument : type.arguments) {
             json.object().field("name", argument.name).field("kind", kind_of(argument));
@@ -172,7 +170,7 @@ std::string ready_page(const runtime::CoreLoop::View& view, std::size_t limit) {
         json.field("priority", model::to_string(task.tier));
         json.field("effective_priority", model::to_string(task.effective));
         json.time_field("ready_since", runtime::wall_of(view, task.ready_since));
-        json.field("ready_for", seconds(view.now.boot - task.ready_since));
+        json.field("ready_for", shown_seconds(view.now.boot - task.ready_since));
         json.time_field("due", runtime::wall_of(view, task.due)).field("slots", task.slots);
         json.key("resources").object();
         for (const auto& [name, amount] : task.resources) json.field(name, amount);

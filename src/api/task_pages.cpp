@@ -10,12 +10,8 @@ namespace {
 
 using document::JsonWriter;
 using runtime::FailureRow;
+using runtime::shown_seconds;
 using runtime::TaskRow;
-
-// Milliseconds are enough for people.
-double seconds(base::Duration duration) {
-    return static_cast<double>(base::round_to_ms(duration).count() / 1'000'000) / 1e3;
-}
 
 void write_gates(JsonWriter& json, const ExplainFacts& facts) {
     json.key("gates").array();
@@ -32,8 +28,8 @@ void write_interval(JsonWriter& json, const schedule::IntervalStory& story) {
     json.field("policy", model::to_string(story.policy)).field("shadow", story.shadow);
     json.field("changes_per_hour", story.believed_rate * 3600).field("weight", story.weight);
     json.field("multiplier", story.multiplier);
-    json.field("wished", seconds(story.wished)).field("chosen", seconds(story.chosen));
-    json.field("in_force", seconds(story.in_force)).field("idle_drift", story.idle_drift);
+    json.field("wished", shown_seconds(story.wished)).field("chosen", shown_seconds(story.chosen));
+    json.field("in_force", shown_seconds(story.in_force)).field("idle_drift", story.idle_drift);
     json.field("limited_by", schedule::to_string(story.limited_by));
     json.field("pool_budget", story.pool_budget).field("pool_planned", story.pool_planned);
     json.end_object();
@@ -67,11 +63,12 @@ void write_task(JsonWriter& json, const TaskRow& row) {
     json.object().field("key", row.key).field("class", row.class_name);
     json.field("place", schedule::to_string(row.place)).field("enabled", row.enabled);
     json.field("tier", model::to_string(row.tier)).time_field("next_due", row.next_due);
-    json.field("interval", seconds(row.interval)).field("suggested", seconds(row.suggested));
+    json.field("interval", shown_seconds(row.interval))
+        .field("suggested", shown_seconds(row.suggested));
     json.time_field("last_success", row.last_success).time_field("last_error", row.last_error);
     json.time_field("last_change", row.last_change);
-    if (row.age != base::Duration::max()) json.field("age", seconds(row.age));
-    json.field("bound", seconds(row.bound)).field("staleness", row.staleness);
+    if (row.age != base::Duration::max()) json.field("age", shown_seconds(row.age));
+    json.field("bound", shown_seconds(row.bound)).field("staleness", row.staleness);
     json.text_field("problem", row.problem);
     write_failure(json, row.failure ? *row.failure : FailureRow{});
     json.end_object();
@@ -128,9 +125,11 @@ std::string plan_page(const std::vector<TaskRow>& rows, base::WallTime now, bool
     json.object().field("time", now).field("shadow", shadow).key("items").array();
     for (const TaskRow& row : rows) {
         json.object().field("key", row.key).field("class", row.class_name);
-        json.time_field("next_run", row.next_due).field("due_in", seconds(row.next_due - now));
-        json.field("tier", model::to_string(row.tier)).field("interval", seconds(row.interval));
-        if (shadow) json.field("would_be", seconds(row.suggested));
+        json.time_field("next_run", row.next_due)
+            .field("due_in", shown_seconds(row.next_due - now));
+        json.field("tier", model::to_string(row.tier))
+            .field("interval", shown_seconds(row.interval));
+        if (shadow) json.field("would_be", shown_seconds(row.suggested));
         json.field("place", schedule::to_string(row.place)).end_object();
     }
     json.end_array().end_object();

@@ -37,6 +37,7 @@ struct DemoArguments {
     double seconds = 0;
     std::string interval = "20s";
     std::uint16_t metrics_port = 9091;
+    std::uint16_t api_port = 7655;
 };
 
 // Adaptive polling is on in the demo, and said so on its page.
@@ -70,13 +71,15 @@ void print_where(const DemoArguments& arguments, const lab::FleetServer& fleet,
     const std::string metrics = serving.metrics_address().to_string();
     fmt::print(
         "{} simulated SNMP devices and {} HTTP devices on loopback; data in {}\n"
+        "  API              {}/api/docs\n"
         "  metrics          curl http://{}/metrics\n"
         "  polled values    curl http://{}/metrics/devices\n"
         "  why (not)        pollux explain snmp-system::sw-00001 --data {}\n"
         "  break something  pollux fleet ctl --control {} fault sw-00001 down --for 3m\n"
         "Ctrl-C ends it; started again, it goes on where it was.\n\n",
-        arguments.fleet.snmp, arguments.fleet.http, arguments.data, metrics, metrics,
-        arguments.data, fleet.ports().control);
+        arguments.fleet.snmp, arguments.fleet.http, arguments.data, serving.api_url(), metrics,
+        metrics, arguments.data, fleet.ports().control);
+    fmt::print("{}", first_steps(serving));
     std::fflush(stdout);
 }
 
@@ -147,6 +150,7 @@ int demo(const DemoArguments& arguments, config::Environment environment) {
         return complain(status.error());
     }
     environment.try_emplace("POLLUX_METRICS_PORT", std::to_string(arguments.metrics_port));
+    environment.try_emplace("POLLUX_API_LISTEN", fmt::format("127.0.0.1:{}", arguments.api_port));
     const std::string pace = arguments.data + "/pace.yaml";
     if (auto status = write_pace(pace, arguments.interval); !status) {
         return complain(status.error());
@@ -187,6 +191,8 @@ void add_demo(CLI::App& app, int& status, const FleetPorts& ports) {
     command->add_option("--interval", arguments->interval, "Base interval of the targets")
         ->capture_default_str();
     command->add_option("--metrics-port", arguments->metrics_port, "Port of the metrics")
+        ->capture_default_str();
+    command->add_option("--api-port", arguments->api_port, "Port of the API; 0: any free one")
         ->capture_default_str();
     command
         ->add_option("--seconds", arguments->seconds,

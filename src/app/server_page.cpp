@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "api/task_pages.hpp"
 #include "document/write.hpp"
+#include "runtime/task_rows.hpp"
 
 namespace pollux::app {
 namespace {
@@ -11,18 +13,9 @@ namespace {
 using document::Node;
 using schedule::TaskSlot;
 
-Node seconds(base::Duration duration) {
-    // Milliseconds are enough for people.
-    const double whole = static_cast<double>(base::round_to_ms(duration).count() / 1'000'000);
-    return Node::number(whole / 1e3);
-}
+Node seconds(base::Duration duration) { return Node::number(runtime::shown_seconds(duration)); }
 
 Node count(std::size_t value) { return Node::unsigned_integer(value); }
-
-Node wall(const runtime::CoreLoop::View& view, base::BootTime at) {
-    if (at == base::BootTime::min() || at == base::BootTime::max()) return {};
-    return Node::text(base::format_utc(view.now.wall + (at - view.now.boot)));
-}
 
 Node task_line(const runtime::CoreLoop::View& view, model::TaskHandle task) {
     const auto& core = view.engine.core();
@@ -138,40 +131,10 @@ std::string status_page(const runtime::CoreLoop::View& view, std::size_t limit) 
 }
 
 std::string explain_page(const runtime::CoreLoop::View& view, std::string_view key) {
-    const auto& core = view.engine.core();
-    const auto explained = core.explain(key);
+    const auto facts = api::explain_facts(view, key);
+    if (facts) return api::explain_page(*facts);
     Node page = Node::map();
-    if (!explained) {
-        page.set("error", Node::text(explained.error().message));
-        return document::to_json(page);
-    }
-    page.set("key", Node::text(explained->key));
-    page.set("verdict", Node::text(explained->verdict));
-    page.set("place", Node::text(std::string(schedule::to_string(explained->place))));
-    page.set("next_due", wall(view, explained->next_due));
-    page.set("wakes_at", wall(view, explained->wakes_at));
-    page.set("attempts", count(explained->attempts));
-    Node gates = Node::sequence();
-    for (const schedule::Gate& gate : explained->gates) {
-        Node line = Node::map();
-        line.set("gate", Node::text(std::string(schedule::to_string(gate.kind))));
-        line.set("open", Node::boolean(gate.open));
-        line.set("until", gate.open ? Node() : wall(view, gate.until));
-        line.set("reason", Node::text(gate.reason));
-        gates.push(std::move(line));
-    }
-    page.set("gates", std::move(gates));
-    const schedule::IntervalStory& interval = explained->interval;
-    Node story = Node::map();
-    story.set("policy", Node::text(std::string(model::to_string(interval.policy))));
-    story.set("shadow", Node::boolean(interval.shadow));
-    story.set("changes_per_hour", Node::number(interval.believed_rate * 3600));
-    story.set("wished", seconds(interval.wished));
-    story.set("chosen", seconds(interval.chosen));
-    story.set("in_force", seconds(interval.in_force));
-    story.set("limited_by", Node::text(std::string(schedule::to_string(interval.limited_by))));
-    page.set("interval", std::move(story));
-    page.set("task", task_line(view, core.find(explained->key)));
+    page.set("error", Node::text(view.engine.core().explain(key).error().message));
     return document::to_json(page);
 }
 

@@ -121,6 +121,13 @@ std::string Serving::api_address() const {
     return api_ && !api_->addresses().empty() ? api_->addresses().front().to_string() : "";
 }
 
+std::string Serving::api_url() const {
+    const std::string address = api_address();
+    if (address.empty()) return {};
+    const bool tls = !server_->settings().api_tls_certificate.text.empty();
+    return (tls ? "https://" : "http://") + address;
+}
+
 std::string Serving::bootstrap_token() const {
     return api_ && api_->bootstrap_token() ? api_->bootstrap_token()->reveal() : "";
 }
@@ -131,8 +138,8 @@ std::string first_steps(const Serving& serving) {
     return fmt::format(
         "There is no admin yet. Make one within 24 hours, with this one-time token:\n\n"
         "  {}\n\n"
-        "  pollux user bootstrap --url http://{} --name admin\n\n",
-        token, serving.api_address());
+        "  pollux user bootstrap --url {} --name admin\n\n",
+        token, serving.api_url());
 }
 
 Serving::~Serving() {

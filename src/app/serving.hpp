@@ -40,6 +40,8 @@ class Serving final : private net::FdHandler {
     runtime::Server& server() { return *server_; }
     // Where the API is; empty: nowhere.
     std::string api_address() const;
+    // With its scheme, for people: "http://127.0.0.1:7655"; empty: nowhere.
+    std::string api_url() const;
     // Of a server without an admin; empty: it has one.
     std::string bootstrap_token() const;
     const net::SocketAddress& metrics_address() const { return metrics_->address(); }

@@ -7,6 +7,7 @@
 
 #include "observe/metric_writer.hpp"
 #include "runtime/jobs/job_metrics.hpp"
+#include "runtime/task_rows.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -40,11 +41,6 @@ struct Target {
         return bound > 0 ? base::to_seconds(freshness.age) / bound : 0;
     }
 };
-
-std::string_view name_of(const std::string& key) {
-    const std::size_t end = key.find("::");
-    return end == std::string::npos ? std::string_view(key) : std::string_view(key).substr(end + 2);
-}
 
 class CorePage {
   public:

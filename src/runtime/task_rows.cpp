@@ -29,6 +29,10 @@ FailureRow failure_row(const CoreLoop::View& view, model::TaskHandle task) {
 
 }  // namespace
 
+double shown_seconds(base::Duration duration) {
+    return static_cast<double>(base::round_to_ms(duration).count() / 1'000'000) / 1e3;
+}
+
 std::string_view class_of(std::string_view key) { return key.substr(0, key.find("::")); }
 
 std::string_view name_of(std::string_view key) {

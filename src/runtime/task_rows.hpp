@@ -29,7 +29,7 @@ struct FailureRow {
     base::WallTime first_failure;
     base::WallTime last_attempt;
     bool permanent = false;  // the last failure will not go away by itself
-    // Of the last failure; empty after a restart, until it fails again.
+    // Of the last failure; kept over a restart.
     std::string code;
     std::string message;
     base::WallTime message_at;
@@ -68,6 +68,9 @@ TaskRow task_row(const CoreLoop::View& view, model::TaskHandle task);
 // Rows of all tasks that `wanted` says yes to, in no particular order.
 std::vector<TaskRow> task_rows(const CoreLoop::View& view,
                                const std::function<bool(const schedule::TaskSlot&)>& wanted);
+
+// Seconds as pages show them: milliseconds are enough for people.
+double shown_seconds(base::Duration duration);
 
 // Boot time as wall time; WallTime{0} for "never".
 base::WallTime wall_of(const CoreLoop::View& view, base::BootTime at);
