@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "model/alert.hpp"
 #include "model/settings.hpp"
 #include "model/task_record.hpp"
 #include "model/task_spec.hpp"
@@ -101,6 +102,65 @@ inline model::TaskRecord sample_record() {
     record.learned.age_s = 1.25F;
     record.learned.memory = -2.5F;
     return record;
+}
+
+inline model::Alert sample_alert() {
+    using base::WallTime;
+    model::Alert alert;
+    alert.id = "0192d3c4-0000-7000-8000-000000000001";
+    alert.number = 300;
+    alert.fingerprint = "0123456789abcdef0123456789abcdef";
+    alert.source = model::AlertSource::kMessage;
+    alert.addon = "pve";
+    alert.type = "disk_failed";
+    alert.subject = "sdb";
+    alert.target = "pve::nœud-1";
+    alert.target_id = "0192d3c4-0000-7000-8000-000000000002";
+    alert.device = "nœud-1";
+    alert.address = "192.0.2.7";
+    alert.labels = {{"site", "basel"}, {"team", "storage"}};
+    alert.groups = {"rack-4", "basel"};
+    alert.severity = model::Severity::kMajor;
+    alert.category = "hardware";
+    alert.title = "Disk sdb failed";
+    alert.message = "SMART says no";
+    alert.rule = "value > 3";
+    alert.fields = {{"value", "4"}, {"disk", "sdb"}};
+    alert.state = model::AlertState::kSuppressed;
+    alert.suppressed_by = model::SuppressedBy::kParent;
+    alert.incident = "0192d3c4-0000-7000-8000-000000000003";
+    alert.previous = "0192d3c4-0000-7000-8000-000000000004";
+    alert.occurrences = 1000;
+    alert.first_seen = WallTime{1'700'000'000'000'001};
+    alert.last_seen = WallTime{1'700'000'000'000'002};
+    alert.active_since = WallTime{1'700'000'000'000'003};
+    alert.resolved_at = WallTime{-4};
+    alert.resolved_by = model::ResolvedBy::kOperator;
+    alert.resolved_who = "user:alice";
+    alert.acknowledged = {"user:bob", "on it", WallTime{5}, WallTime{6}, false};
+    alert.flapping = true;
+    alert.stale = true;
+    alert.version = 12;
+    alert.memory = std::string("a\0b", 3);
+    return alert;
+}
+
+inline model::Incident sample_incident() {
+    using base::WallTime;
+    model::Incident incident;
+    incident.id = "0192d3c4-0000-7000-8000-000000000003";
+    incident.number = 7;
+    incident.cause = model::CauseKind::kDevice;
+    incident.root = "0192d3c4-0000-7000-8000-000000000001";
+    incident.device = "switch-1";
+    incident.title = "switch-1 is down";
+    incident.severity = model::Severity::kCritical;
+    incident.opened_at = WallTime{1'700'000'000'000'001};
+    incident.resolved_at = WallTime{-1};
+    incident.affected = 250;
+    incident.notes = {{WallTime{8}, "user:bob", "cable"}, {WallTime{9}, "", ""}};
+    incident.version = 3;
+    return incident;
 }
 
 }  // namespace pollux::engine

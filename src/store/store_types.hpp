@@ -4,14 +4,18 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "engine/engine.hpp"
+#include "model/alert.hpp"
 #include "model/audit.hpp"
+#include "model/notification.hpp"
 #include "model/object.hpp"
 #include "model/task_record.hpp"
 #include "schedule/command.hpp"
@@ -74,13 +78,32 @@ struct JobBatch {
     std::vector<model::AuditEntry> audit = {};  // of the submission; in the same transaction
 };
 
+// How far somebody has taken in a log, by name.
+using AlertCursors = std::map<std::string, std::uint64_t, std::less<>>;
+
 // Called once for each stored thing, objects first, then tasks, then memory, each in order of its
-// name, then jobs by id. An empty function skips its part.
+// name, then jobs by id, then what is open of alerts, incidents and notifications, each by number,
+// then the memory of the alert engine and the cursors, each by name. An empty function skips its
+// part.
 struct LoadVisitor {
     std::function<void(model::ConfigObject&&)> object;
     std::function<void(model::TaskRecord&&)> task;
     std::function<void(MemoryRow&&)> memory;
     std::function<void(JobRow&&)> job;
+    std::function<void(model::Alert&&)> alert = {};                // those not resolved
+    std::function<void(model::Incident&&)> incident = {};          // those not resolved
+    std::function<void(model::Notification&&)> notification = {};  // those that wait
+    std::function<void(MemoryRow&&)> alert_memory = {};
+    std::function<void(std::string_view name, std::uint64_t value)> alert_cursor = {};
+};
+
+// The highest numbers that were ever stored, also when their rows are gone.
+struct AlertNumbers {
+    std::uint64_t alert = 0;
+    std::uint64_t incident = 0;
+    std::uint64_t event = 0;
+    std::uint64_t notification = 0;
+    bool operator==(const AlertNumbers&) const = default;
 };
 
 struct LoadedState {
@@ -89,6 +112,7 @@ struct LoadedState {
     bool clean_stop = true;           // the process before us closed the store; true for a new one
     std::uint64_t damaged_rows = 0;   // could not be read and were left out: they are learned anew
     std::vector<std::string> damage;  // the first of them, for the log
+    AlertNumbers alert_numbers;
 };
 
 struct StoredChange {
@@ -131,6 +155,7 @@ struct StoreStats {
     std::uint64_t audit_commits = 0;        // and of entries of the trail without an act
     std::uint64_t audit_entries = 0;        // of the trail, with any batch
     std::uint64_t job_commits = 0;          // and of new jobs
+    std::uint64_t alert_commits = 0;        // and of alerts
     std::uint64_t rows = 0;                 // written or removed, of all kinds
     std::uint64_t changes = 0;              // transitions written
     std::uint64_t reads = 0;                // queries of changes() and the like
