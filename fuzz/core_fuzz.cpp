@@ -240,7 +240,7 @@ class Session {
                 break;
             case 10:
                 events_.push_back(
-                    schedule::Poked{task(), static_cast<schedule::PokeReason>(in_.below(5))});
+                    schedule::Poked{task(), static_cast<schedule::PokeReason>(in_.below(6))});
                 break;
             case 11: events_.push_back(schedule::ParentChanged{device(), in_.flag()}); break;
             case 12: {

@@ -222,7 +222,7 @@ Event read_observed(FieldReader& in) {
 Event read_poked(FieldReader& in) {
     schedule::Poked event;
     event.task = read_task(in);
-    event.reason = in.choice("poked.reason", schedule::PokeReason::kOperator);
+    event.reason = in.choice("poked.reason", schedule::PokeReason::kVerify);
     return event;
 }
 

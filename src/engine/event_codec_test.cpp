@@ -203,7 +203,7 @@ TEST(EventCodec, RefusesEnumeratorsOutOfRange) {
     action[2] = 11;
     EXPECT_FALSE(decoded(action));
     std::string poked = bytes_of(schedule::Poked{{0, 0}});
-    poked[4] = 5;
+    poked[4] = 6;
     EXPECT_FALSE(decoded(poked));
 }
 

@@ -324,13 +324,15 @@ void CoreLoop::dispatch_starts() {
     for (const schedule::StartRun& start : out_.commands.starts) {
         const std::uint32_t index = start.task.index;
         const auto plan = index < plans_.size() ? plans_[index] : nullptr;
-        RunOrder order{.task = start.task,
-                       .run = start.run,
-                       .deadline = start.deadline,
-                       .attempt = start.attempt,
-                       .trigger = start.trigger,
-                       .fresh_login = start.fresh_login,
-                       .plan = plan};
+        RunOrder order{
+            .task = start.task,
+            .run = start.run,
+            .deadline = start.deadline,
+            .attempt = start.attempt,
+            .trigger = start.trigger,
+            // A failure is believed only when it is seen on a fresh connection too.
+            .fresh_login = start.fresh_login || start.trigger == model::Trigger::kConfirm,
+            .plan = plan};
         if (!plan || !plan->problem.empty()) {
             RunReport report;
             report.task = start.task;

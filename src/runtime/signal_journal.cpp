@@ -98,10 +98,10 @@ void SignalJournal::commit() {
         while (!queue_.empty() && under_way_.size() < kMostInBatch) {
             under_way_.push_back(std::move(queue_.front()));
             queue_.pop_front();
-            add(under_way_.back(), draft_);
+            under_way_.back().news = add(under_way_.back(), draft_);
         }
         if (draft_.batch.rows.empty()) {  // nothing that people would see
-            committed(true, "");
+            committed(0);
             continue;
         }
         for (const auto& [key, entry] : draft_.entries) {
@@ -112,21 +112,21 @@ void SignalJournal::commit() {
         busy_ = true;
         const auto accepted = store_.submit(
             std::exchange(draft_.batch, {}), [loop = &loop_, life = life_](auto result) {
-                loop->post([life, good = result.has_value(),
-                            error = result ? std::string() : result.error().message] {
+                loop->post([life, result = std::move(result)]() mutable {
                     if (life->journal == nullptr) return;
-                    life->journal->committed(good, error);
+                    const bool good = result.has_value();
+                    life->journal->committed(std::move(result));
                     if (good) life->journal->commit();
                 });
             });
         if (!accepted) {
-            committed(false, accepted.error().message);
+            committed(std::unexpected(accepted.error()));
             return;  // tried again in a while
         }
     }
 }
 
-void SignalJournal::add(const PolledSignals& poll, Draft& draft) {
+bool SignalJournal::add(const PolledSignals& poll, Draft& draft) {
     const PollPlan& plan = *poll.plan;
     auto place = draft.entries.find(plan.key);
     if (place == draft.entries.end()) {
@@ -149,7 +149,7 @@ void SignalJournal::add(const PolledSignals& poll, Draft& draft) {
     } else {
         changes = entry.keeper.apply(poll.signals, poll.at);
     }
-    if (changes.empty()) return;
+    if (changes.empty()) return false;
     store::Observation row;
     row.target_id = plan.target_id;
     row.key = plan.key;
@@ -159,35 +159,76 @@ void SignalJournal::add(const PolledSignals& poll, Draft& draft) {
     row.signals = document::to_json(signals_node(signals_of(changes)));
     row.text = text_of(changes);
     draft.batch.rows.push_back(std::move(row));
-    draft.told.push_back({plan.key, std::move(changes)});
+    SignalNews news;
+    news.told = poll.told;
+    news.key = plan.key;
+    news.target_id = plan.target_id;
+    news.source = kSource;
+    news.at = poll.at;
+    news.changes = std::move(changes);
+    draft.told.push_back(std::move(news));
+    return true;
 }
 
-void SignalJournal::committed(bool good, const std::string& error) {
+void SignalJournal::committed(base::Result<std::uint64_t> first) {
     busy_ = false;
-    if (good == failing_) {
-        failing_ = !good;
-        if (failing_) {
-            log_.error("signals of polls cannot be stored: they are tried again",
-                       {{"error", error}});
-        } else {
+    if (first.has_value() == failing_since_.has_value()) {
+        if (first) {
+            failing_since_.reset();
             log_.info("signals of polls are stored again");
+        } else {
+            failing_since_ = loop_.now();
+            log_.error("signals of polls cannot be stored: they are tried again",
+                       {{"error", first.error().message}});
         }
     }
     std::vector<PolledSignals> polls = std::exchange(under_way_, {});
     Draft draft = std::exchange(draft_, {});
-    if (!good) {
-        queue_.insert(queue_.begin(), std::make_move_iterator(polls.begin()),
-                      std::make_move_iterator(polls.end()));
-        retry_.arm_in(kRetryAfter);
+    if (!first) {
+        give_back(std::move(polls), std::move(draft));
         return;
     }
     for (auto& [key, entry] : draft.entries) entries_[key] = std::move(entry);
-    for (const Told& told : draft.told) {
-        for (const derive::SignalChange& change : told.changes) {
+    for (SignalNews& news : draft.told) news.row = (*first)++;
+    tell(std::move(draft.told));
+}
+
+// Kept in their order for the next attempt, but for those that say nothing new. What has waited for
+// too long is told now.
+void SignalJournal::give_back(std::vector<PolledSignals> polls, Draft draft) {
+    std::erase_if(polls, [](const PolledSignals& poll) { return !poll.news; });
+    if (loop_.now() - *failing_since_ >= kProvisionalAfter) {
+        for (PolledSignals& poll : polls) poll.told = true;
+        std::erase_if(draft.told, [](const SignalNews& news) { return news.told; });
+        tell(std::move(draft.told));
+    }
+    queue_.insert(queue_.begin(), std::make_move_iterator(polls.begin()),
+                  std::make_move_iterator(polls.end()));
+    retry_.arm_in(kRetryAfter);
+}
+
+void SignalJournal::tell(std::vector<SignalNews> news) {
+    for (const SignalNews& one : news) {
+        if (one.told) continue;
+        for (const derive::SignalChange& change : one.changes) {
             ++counts_.steps[static_cast<std::size_t>(change.step)];
-            log_signal(log_, told.key, change, kSource);
+            log_signal(log_, one.key, change, kSource);
         }
     }
+    if (sink_ && !news.empty()) sink_(std::move(news));
+}
+
+std::vector<SignalNews> SignalJournal::present() const {
+    std::vector<SignalNews> all;
+    for (const auto& [key, entry] : entries_) {
+        SignalNews news = present_of(entry.keeper);
+        if (news.changes.empty()) continue;
+        news.key = key;
+        news.target_id = entry.target_id;
+        news.source = kSource;
+        all.push_back(std::move(news));
+    }
+    return all;
 }
 
 void SignalJournal::forget(const std::vector<std::string>& keys) {

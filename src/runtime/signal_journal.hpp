@@ -4,13 +4,14 @@
 //
 // Lives on the main loop; shards hand in what they read. While the store fails, polls wait here in
 // their order, as many as fit; a poll that is dropped loses nothing for good, because the next one
-// says what is true then.
+// says what is true then. When it fails for kProvisionalAfter, what waits is told all the same.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
 #include "runtime/run_order.hpp"
+#include "runtime/signal_news.hpp"
 #include "store/store.hpp"
 
 namespace pollux::runtime {
@@ -29,6 +31,8 @@ struct PolledSignals {
     std::shared_ptr<const PollPlan> plan;
     model::PollSignals signals;
     base::WallTime at;
+    bool news = false;  // it changes what is raised
+    bool told = false;  // that was told before it could be stored
 };
 
 struct SignalCounts {
@@ -48,6 +52,11 @@ class SignalJournal {
     // All outlive it, the loop also the store: its answers come there.
     SignalJournal(net::EventLoop& loop, store::Store& store, observe::Log& log);
     ~SignalJournal();
+
+    // Who is told after each commit, beside the log; before the first poll.
+    void set_sink(SignalSink sink) { sink_ = std::move(sink); }
+    // What is raised now, as if it were told for the first time: for who has never been told.
+    std::vector<SignalNews> present() const;
 
     // A row of learned memory of an earlier process; before the first poll. What is damaged is
     // learned again.
@@ -73,21 +82,20 @@ class SignalJournal {
         derive::SignalKeeper keeper;
     };
     using Entries = std::map<std::string, Entry, std::less<>>;
-    struct Told {
-        std::string key;
-        std::vector<derive::SignalChange> changes;
-    };
     struct Draft {
         Entries entries;
-        std::vector<Told> told;
+        std::vector<SignalNews> told;  // one for each row
         store::ObservationBatch batch;
     };
     struct Life;  // tells an answer of the store whether there still is somebody to hear it
 
     static std::string encode(const Entry& entry);
     void commit();
-    void add(const PolledSignals& poll, Draft& draft);
-    void committed(bool good, const std::string& error);
+    bool add(const PolledSignals& poll, Draft& draft);  // false: it changes nothing
+    // first: the number of the first row.
+    void committed(base::Result<std::uint64_t> first);
+    void give_back(std::vector<PolledSignals> polls, Draft draft);
+    void tell(std::vector<SignalNews> news);
     void forget(const std::vector<std::string>& keys);
 
     net::EventLoop& loop_;
@@ -102,7 +110,8 @@ class SignalJournal {
     base::Duration age_ = std::chrono::hours(24 * 30);
     SignalCounts counts_;
     bool busy_ = false;
-    bool failing_ = false;
+    std::optional<base::BootTime> failing_since_;
+    SignalSink sink_;
     net::Timer retry_;
 };
 

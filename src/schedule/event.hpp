@@ -63,7 +63,14 @@ struct Observed {
     bool changed = false;
 };
 
-enum class PokeReason : std::uint8_t { kTrap, kWebhook, kParentRecovered, kEdited, kOperator };
+enum class PokeReason : std::uint8_t {
+    kTrap,
+    kWebhook,
+    kParentRecovered,
+    kEdited,
+    kOperator,
+    kVerify,  // somebody behind it does not answer: does it?
+};
 
 struct Poked {
     model::TaskHandle task;

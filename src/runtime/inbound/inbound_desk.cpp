@@ -69,7 +69,10 @@ base::Status InboundDesk::open() {
     if (!resolver) return std::unexpected(resolver.error());
     resolver_ = std::move(*resolver);
     intake_ = std::make_unique<Intake>(
-        loop_, store_, log_, book_, counts_, [this](const HeardChange& change) { tell(change); },
+        loop_, store_, log_, book_, counts_,
+        [this](const HeardChange& change, std::uint64_t row, bool known) {
+            tell(change, row, known);
+        },
         [this](const HeardMessage& heard) { follow(heard); });
     limiter_ = std::make_unique<SourceLimiter>(options_.limits.rates);
     gate_ =
@@ -133,6 +136,10 @@ void InboundDesk::set_limits(InboundLimits limits) {
     loop_->post([this, limits = std::move(limits)] { take_limits(limits); });
 }
 
+void InboundDesk::present(std::move_only_function<void(std::vector<SignalNews>)> done) {
+    loop_->post([this, done = std::move(done)]() mutable { done(book_.present()); });
+}
+
 void InboundDesk::collect_counts(std::move_only_function<void(InboundCounts)> done) {
     loop_->post([this, done = std::move(done)]() mutable { done(counts()); });
 }
@@ -173,7 +180,14 @@ void InboundDesk::resolve_names() {
     }
 }
 
-void InboundDesk::tell(const HeardChange& change) {
+void InboundDesk::tell(const HeardChange& change, std::uint64_t row, bool known) {
+    if (wiring_.signals && !change.signals.empty()) {
+        std::vector<SignalNews> news(1);
+        news[0] = {row,           known,     true,          change.target->key, change.target->id,
+                   change.source, change.at, change.signals};
+        wiring_.signals(std::move(news));
+    }
+    if (known) return;
     for (const derive::SignalChange& one : change.signals) {
         ++counts_.signals[static_cast<std::size_t>(one.step)];
         log_signal(log_, change.target->key, one, change.source);

@@ -55,6 +55,7 @@ struct InboundOptions {
 struct InboundWiring {
     // Makes the tasks due now; bounded by ConfirmGate.
     std::function<void(std::vector<std::string> tasks, model::ProtocolKind by)> confirm;
+    SignalSink signals = {};  // from the desk's thread
 };
 
 class InboundDesk {
@@ -74,6 +75,8 @@ class InboundDesk {
 
     void set_image(std::shared_ptr<const InboundImage> image);
     void set_limits(InboundLimits limits);
+    // What is raised now, as if it were told for the first time.
+    void present(std::move_only_function<void(std::vector<SignalNews>)> done);
     void collect_counts(std::move_only_function<void(InboundCounts)> done);
     // What is known of a target, as JSON.
     void explain(std::string key, std::move_only_function<void(std::string)> done);
@@ -91,7 +94,7 @@ class InboundDesk {
     void take_image(std::shared_ptr<const InboundImage> image);
     void take_limits(const InboundLimits& limits);
     void resolve_names();
-    void tell(const HeardChange& change);
+    void tell(const HeardChange& change, std::uint64_t row, bool known);
     void follow(const HeardMessage& heard);
     void watch_pushes();
     void arm_push_timer();

@@ -80,13 +80,14 @@ void Intake::commit() {
 
 void Intake::committed(base::Result<std::uint64_t> first) {
     busy_ = false;
-    if (first.has_value() == failing_) {
-        failing_ = !first.has_value();
-        if (failing_) {
+    if (first.has_value() == failing_since_.has_value()) {
+        if (first) {
+            failing_since_.reset();
+            log_.info("messages of devices are stored again");
+        } else {
+            failing_since_ = loop_->now();
             log_.error("messages of devices cannot be stored: senders are told to repeat them",
                        {{"error", first.error().message}});
-        } else {
-            log_.info("messages of devices are stored again");
         }
     }
     if (first) {
@@ -102,18 +103,22 @@ void Intake::finish(std::uint64_t first) {
     std::vector<Incoming> done = std::exchange(under_way_, {});
     const std::vector<HeardChange> changes = draft_->changes();
     book_.take(std::move(*draft_));
+    std::vector<std::uint64_t> rows;
     for (std::size_t i = 0; i < done.size(); ++i) {
         Incoming& one = done[i];
         bytes_ -= bytes_of(one);
         counts_.add(one.kind, InboundResult::kStored);
-        const std::uint64_t id = has_row_[i] ? first++ : 0;
-        if (one.answer) one.answer(Delivery::kStored, id);
+        rows.push_back(has_row_[i] ? first++ : 0);
+        if (one.answer) one.answer(Delivery::kStored, rows.back());
         stored_(one.heard);
     }
-    for (const HeardChange& change : changes) told_(change);
+    for (const HeardChange& change : changes) {
+        told_(change, rows[change.message], done[change.message].told);
+    }
 }
 
 void Intake::give_back() {
+    if (loop_->now() - *failing_since_ >= kProvisionalAfter) tell_provisionally();
     std::vector<Incoming> failed = std::exchange(under_way_, {});
     for (std::size_t i = failed.size(); i > 0; --i) {
         Incoming& one = failed[i - 1];
@@ -124,6 +129,14 @@ void Intake::give_back() {
         bytes_ -= bytes_of(one);
         counts_.add(one.kind, InboundResult::kStoreFailed);
         if (one.answer) one.answer(Delivery::kFailed, 0);
+    }
+}
+
+// Only what is kept: the others are repeated by who sent them.
+void Intake::tell_provisionally() {
+    for (const HeardChange& change : draft_->changes()) {
+        Incoming& one = under_way_[change.message];
+        if (one.keep && !std::exchange(one.told, true)) told_(change, 0, false);
     }
 }
 

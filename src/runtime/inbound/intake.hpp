@@ -3,7 +3,8 @@
 // and a single message waits for nobody. Lives on one loop.
 //
 // While the store fails, messages that their senders repeat are answered so and dropped; those that
-// nobody repeats (traps, silence) are kept, as many as fit, and tried again.
+// nobody repeats (traps, silence) are kept, as many as fit, and tried again; after
+// kProvisionalAfter what they change is told all the same.
 #pragma once
 
 #include <deque>
@@ -15,6 +16,7 @@
 #include "observe/log.hpp"
 #include "runtime/inbound/inbound_counts.hpp"
 #include "runtime/inbound/target_book.hpp"
+#include "runtime/signal_news.hpp"
 #include "store/store.hpp"
 
 namespace pollux::runtime {
@@ -29,6 +31,7 @@ struct Incoming {
     HeardMessage heard;
     InboundKind kind = InboundKind::kTrap;
     bool keep = false;  // nobody repeats it
+    bool told = false;  // what it changes was told before it could be stored
     base::BootTime at;
     // Called once, if it is there. The id is that of the row, 0 if there is none.
     std::move_only_function<void(Delivery delivery, std::uint64_t id)> answer;
@@ -41,7 +44,9 @@ class Intake {
     static constexpr std::size_t kMostInBatch = 1000;
     static constexpr base::Duration kPatience = std::chrono::seconds(10);  // of who waits for us
 
-    using Told = std::function<void(const HeardChange&)>;  // after the commit
+    // After the commit, with the number of the row; or, when the store fails for
+    // kProvisionalAfter, before it with 0 and later once more, `known`.
+    using Told = std::function<void(const HeardChange&, std::uint64_t row, bool known)>;
     using Stored = std::function<void(const HeardMessage&)>;
 
     // Everything outlives it; the loop is kept by what is under way in the store.
@@ -65,6 +70,7 @@ class Intake {
     void committed(base::Result<std::uint64_t> first);
     void finish(std::uint64_t first);
     void give_back();
+    void tell_provisionally();
 
     std::shared_ptr<net::EventLoop> loop_;
     store::Store& store_;
@@ -81,7 +87,7 @@ class Intake {
     std::optional<TargetBook::Draft> draft_;
     std::size_t bytes_ = 0;  // of both
     bool busy_ = false;
-    bool failing_ = false;
+    std::optional<base::BootTime> failing_since_;
     net::Timer retry_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "document/parse.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -103,6 +104,31 @@ Node signal_node(const model::Signal& signal) {
     return node;
 }
 
+model::Signal read_signal(const Node& node) {
+    const auto text = [&](const char* key) {
+        const Node* found = node.find(key);
+        return found == nullptr ? std::string() : found->scalar();
+    };
+    model::Signal signal;
+    signal.type = text("type");
+    signal.subject = text("subject");
+    signal.clear = text("clear") == "true";
+    signal.severity = text("severity");
+    signal.category = text("category");
+    signal.title = text("title");
+    signal.message = text("message");
+    signal.device_address = text("device_address");
+    signal.device_name = text("device_name");
+    if (const Node* at = node.find("at")) signal.at = base::parse_utc(at->scalar());
+    if (const Node* fields = node.find("fields")) {
+        for (const document::MapEntry& entry : fields->entries()) {
+            signal.fields.emplace_back(entry.key, entry.value.scalar());
+        }
+    }
+    signal.rule = text("rule");
+    return signal;
+}
+
 }  // namespace
 
 std::string shortened(std::string text, std::size_t most) {
@@ -125,6 +151,15 @@ Node signals_node(const std::vector<model::Signal>& signals) {
     Node list = Node::sequence();
     for (const model::Signal& signal : signals) list.push(signal_node(signal));
     return list;
+}
+
+std::optional<std::vector<model::Signal>> read_signals(std::string_view json) {
+    document::Diagnostics diagnostics;
+    const document::Parsed parsed = document::parse_json(json, "signals", diagnostics);
+    if (!parsed.ok || !parsed.root.is_sequence()) return std::nullopt;
+    std::vector<model::Signal> signals;
+    for (const Node& node : parsed.root.items()) signals.push_back(read_signal(node));
+    return signals;
 }
 
 }  // namespace pollux::runtime

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "document/node.hpp"
@@ -24,5 +26,7 @@ std::string text_of(const model::InboundMessage& message);
 std::string text_of(const model::Oid& name, const model::SnmpValue& value);
 
 document::Node signals_node(const std::vector<model::Signal>& signals);
+// What signals_node() wrote, as stored text; nothing if it is damaged.
+std::optional<std::vector<model::Signal>> read_signals(std::string_view json);
 
 }  // namespace pollux::runtime

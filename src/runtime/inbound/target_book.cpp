@@ -25,7 +25,8 @@ std::optional<store::Observation> TargetBook::Draft::add(const HeardMessage& hea
         place = changed_.emplace(target.key, std::pair(heard.target, std::move(memory))).first;
     }
     InboundMemory& memory = place->second.second;
-    HeardChange change{heard.target, heard.message.source, {}, std::nullopt};
+    HeardChange change{heard.target, heard.message.source,   {},
+                       std::nullopt, heard.message.received, messages_++};
     change.signals = memory.signals.apply(heard.signals, heard.message.received);
     bool worth_a_row = true;
     if (is_push(target)) {
@@ -139,6 +140,20 @@ std::vector<InboundTargetPtr> TargetBook::take_late(base::BootTime now) {
         if (InboundTargetPtr target = image_->find(key)) late.push_back(std::move(target));
     }
     return late;
+}
+
+std::vector<SignalNews> TargetBook::present() const {
+    std::vector<SignalNews> all;
+    for (const auto& [key, memory] : memory_) {
+        SignalNews news = present_of(memory.signals);
+        const InboundTargetPtr target = image_->find(key);
+        if (news.changes.empty() || !target) continue;
+        news.message = true;
+        news.key = key;
+        news.target_id = target->id;
+        all.push_back(std::move(news));
+    }
+    return all;
 }
 
 const InboundMemory* TargetBook::find(std::string_view key) const {

@@ -17,6 +17,7 @@
 #include "runtime/inbound/inbound_memory.hpp"
 #include "runtime/inbound/inbound_target.hpp"
 #include "runtime/inbound/push_watch.hpp"
+#include "runtime/signal_news.hpp"
 #include "store/observation.hpp"
 
 namespace pollux::runtime {
@@ -41,6 +42,8 @@ struct HeardChange {
     std::string source;
     std::vector<derive::SignalChange> signals;
     std::optional<PushChange> push;
+    base::WallTime at;
+    std::size_t message = 0;  // which one of the draft, counted from 0
 };
 
 class TargetBook {
@@ -60,6 +63,7 @@ class TargetBook {
         const TargetBook& book_;
         std::map<std::string, std::pair<InboundTargetPtr, InboundMemory>, std::less<>> changed_;
         std::vector<HeardChange> changes_;
+        std::size_t messages_ = 0;
     };
 
     // Stored memory of targets by key; taken up as its target comes.
@@ -79,6 +83,8 @@ class TargetBook {
     std::vector<InboundTargetPtr> take_late(base::BootTime now);
 
     const InboundMemory* find(std::string_view key) const;
+    // Of all targets, what is raised.
+    std::vector<SignalNews> present() const;
     base::BootTime deadline(const std::string& key) const { return watch_.deadline(key); }
     std::uint64_t push_targets(PushState state) const;
 

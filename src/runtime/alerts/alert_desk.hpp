@@ -1,0 +1,128 @@
+// The thread of alerts: takes in what polls, messages and the scheduler say, lets the alert engine
+// and the planner of notifications decide, stores what came out in one transaction, and then tells
+// everybody: followers, the log, the channels.
+//
+// Everything public is called from any thread, unless it says otherwise; work is done on the desk's
+// own thread in the order in which it came. What is called back is called from that thread and must
+// not block.
+//
+// Invariants
+// 1. What a step decided is committed whole, with the cursors of what it was made of: after a crash
+//    nothing is taken in twice, and nothing is lost.
+// 2. News and notifications go out after their commit. When commits fail for kProvisionalAfter they
+//    go out marked provisional, and the same rows are committed when the store takes them again.
+// 3. A person's act is answered after the commit of its entry in the audit trail.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "alert/input.hpp"
+#include "alert/output.hpp"
+#include "base/result.hpp"
+#include "model/audit.hpp"
+#include "model/notification.hpp"
+#include "net/event_loop.hpp"
+#include "observe/log.hpp"
+#include "runtime/alerts/alert_news.hpp"
+#include "runtime/alerts/alert_policy.hpp"
+#include "runtime/alerts/device_verifier.hpp"
+#include "runtime/event_feed.hpp"
+#include "runtime/signal_news.hpp"
+#include "store/store.hpp"
+
+namespace pollux::runtime {
+
+// The alert engine's view of the fleet, and which tasks answer for a device.
+struct AlertImage {
+    std::shared_ptr<const alert::AlertFleet> fleet;
+    std::shared_ptr<const DeviceTasks> tasks;
+};
+
+// What the store held at the start.
+struct AlertLoad {
+    std::vector<model::Alert> alerts;
+    std::vector<model::Incident> incidents;
+    std::vector<model::Notification> notifications;
+    std::vector<store::MemoryRow> memory;
+    store::AlertCursors cursors;
+    store::AlertNumbers numbers;
+};
+
+struct AlertCounts {
+    std::array<std::uint64_t, 5> open{};  // active and acknowledged, by model::Severity
+    std::uint64_t pending = 0;
+    std::uint64_t suppressed = 0;
+    std::uint64_t incidents = 0;
+    std::uint64_t created = 0;  // since the start, as what follows
+    std::uint64_t resolved = 0;
+    std::uint64_t refused = 0;  // no room
+    std::uint64_t notifications = 0;
+    std::size_t outbox = 0;  // waiting to be delivered
+    std::size_t uncommitted = 0;
+    bool failing = false;  // the store
+    observe::Histogram<observe::kAlertDurationBounds> duration;  // of resolved ones
+};
+
+struct AlertWiring {
+    // Notifications to deliver: committed, or marked provisional. The outcome of each comes back
+    // by delivered().
+    std::function<void(std::vector<model::Notification>)> deliver;
+};
+
+class AlertDesk {
+  public:
+    using ActDone = std::move_only_function<void(base::Result<std::vector<alert::ActResult>>)>;
+    using Done = std::move_only_function<void(base::Status)>;
+
+    // Goes on where an earlier life ended: what was stored and not yet taken in is taken in now.
+    // The core, the store and the log outlive it. Blocks for the reading.
+    static base::Result<std::unique_ptr<AlertDesk>> start(store::Store& store, observe::Log& log,
+                                                          CoreLoop& core, AlertLoad load,
+                                                          AlertImage image,
+                                                          std::shared_ptr<const AlertPolicy> policy);
+    ~AlertDesk();
+    AlertDesk(const AlertDesk&) = delete;
+    AlertDesk& operator=(const AlertDesk&) = delete;
+
+    // Writes what is still to be written (a few seconds at the most), ends the thread. Blocks.
+    void stop();
+
+    void set_image(AlertImage image);
+    void set_policy(std::shared_ptr<const AlertPolicy> policy);
+    // Where notifications go. What waited before is handed over at once.
+    void set_delivery(AlertWiring wiring);
+    // Who is told of changes; replaces the one before, empty: nobody.
+    void set_sink(AlertSink sink);
+
+    void observed(std::vector<SignalNews> news);
+    void changed(TaskNews news);
+    // How deliveries ended, or that they are tried again: the rows with their new state.
+    void delivered(std::vector<model::Notification> rows);
+
+    // `done` gets one result for each alert; an error: nothing was committed (store.*), or
+    // alert.stopped.
+    void act(alert::Act act, std::optional<model::AuditEntry> entry, ActDone done);
+    void external(std::vector<alert::External> alerts, std::optional<model::AuditEntry> entry,
+                  Done done);
+    // Tries a delivery that was given up once more. Error notification.unknown.
+    void retry(std::string notification, model::AuditEntry entry, Done done);
+
+    void open_alerts(std::move_only_function<void(std::vector<model::Alert>)> done);
+    void collect_counts(std::move_only_function<void(AlertCounts)> done);
+
+  private:
+    class Work;  // everything that lives on the desk's thread
+
+    AlertDesk();
+    std::shared_ptr<net::EventLoop> loop_;
+    std::unique_ptr<Work> work_;
+    std::thread thread_;
+};
+
+}  // namespace pollux::runtime
