@@ -21,8 +21,31 @@ void write_acknowledgement(JsonWriter& json, const model::Acknowledgement& given
     json.field("acknowledged_sticky", given.sticky);
 }
 
-// The fields of an alert in an object that is open.
-void write_fields(JsonWriter& json, const model::Alert& alert) {
+template <class Row, class Write>
+void write_list(JsonWriter& json, std::string_view name, const std::vector<Row>& rows,
+                const Write& write) {
+    json.key(name).array();
+    for (const Row& row : rows) write(row);
+    json.end_array();
+}
+
+void write_story(JsonWriter& json, const std::vector<model::AlertEvent>& timeline,
+                 const std::vector<model::Notification>& notifications) {
+    write_list(json, "timeline", timeline, [&](const auto& one) { write_alert_event(json, one); });
+    write_list(json, "notifications", notifications,
+               [&](const auto& one) { write_notification(json, one); });
+}
+
+void write_counts(JsonWriter& json, std::string_view name,
+                  const std::map<std::string, std::uint64_t, std::less<>>& counts) {
+    json.key(name).object();
+    for (const auto& [word, count] : counts) json.field(word, count);
+    json.end_object();
+}
+
+}  // namespace
+
+void write_alert_fields(JsonWriter& json, const model::Alert& alert) {
     json.field("id", alert.id).field("number", alert.number);
     json.field("fingerprint", alert.fingerprint).field("source", to_string(alert.source));
     json.field("addon", alert.addon).field("alert_type", alert.type);
@@ -64,33 +87,9 @@ void write_incident_fields(JsonWriter& json, const model::Incident& incident) {
     json.end_array().field("version", incident.version);
 }
 
-template <class Row, class Write>
-void write_list(JsonWriter& json, std::string_view name, const std::vector<Row>& rows,
-                const Write& write) {
-    json.key(name).array();
-    for (const Row& row : rows) write(row);
-    json.end_array();
-}
-
-void write_story(JsonWriter& json, const std::vector<model::AlertEvent>& timeline,
-                 const std::vector<model::Notification>& notifications) {
-    write_list(json, "timeline", timeline, [&](const auto& one) { write_alert_event(json, one); });
-    write_list(json, "notifications", notifications,
-               [&](const auto& one) { write_notification(json, one); });
-}
-
-void write_counts(JsonWriter& json, std::string_view name,
-                  const std::map<std::string, std::uint64_t, std::less<>>& counts) {
-    json.key(name).object();
-    for (const auto& [word, count] : counts) json.field(word, count);
-    json.end_object();
-}
-
-}  // namespace
-
 void write_alert(JsonWriter& json, const model::Alert& alert, bool provisional) {
     json.object();
-    write_fields(json, alert);
+    write_alert_fields(json, alert);
     json.field("provisional", provisional).end_object();
 }
 
@@ -98,7 +97,7 @@ std::string alert_page(const model::Alert& alert, const AlertStory& story) {
     std::string text;
     JsonWriter json(text);
     json.object();
-    write_fields(json, alert);
+    write_alert_fields(json, alert);
     json.key("evidence").object().text_field("rule", alert.rule).key("fields").object();
     for (const auto& [name, value] : alert.fields) json.field(name, value);
     json.end_object().end_object();

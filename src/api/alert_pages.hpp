@@ -14,7 +14,11 @@
 
 namespace pollux::api {
 
-// One alert as lists and events have it. `provisional`: it could not be stored yet.
+// The fields of an alert, into an object that is open.
+void write_alert_fields(document::JsonWriter& json, const model::Alert& alert);
+void write_incident_fields(document::JsonWriter& json, const model::Incident& incident);
+
+// One alert as lists have it. `provisional`: it could not be stored yet.
 void write_alert(document::JsonWriter& json, const model::Alert& alert, bool provisional = false);
 
 // What belongs to one alert, beside itself.
