@@ -14,8 +14,10 @@ using document::Node;
 
 // Cut at a character, and valid UTF-8: JSON has nothing else.
 Node text(std::string_view value) {
-    std::string valid = base::valid_utf8(value.substr(0, kMostTextInBody));
-    if (value.size() > kMostTextInBody) valid += "\xE2\x80\xA6";
+    std::size_t length = std::min(value.size(), kMostTextInBody);
+    while (length > 0 && length < value.size() && (value[length] & 0xC0) == 0x80) --length;
+    std::string valid = base::valid_utf8(value.substr(0, length));
+    if (length < value.size()) valid += "\xE2\x80\xA6";
     return Node::text(std::move(valid));
 }
 
