@@ -102,6 +102,19 @@ void print_answer(const std::string& output, const document::Node& answer,
     }
 }
 
+base::Result<int> ask_and_print(const ApiClient& client, const std::string& output,
+                                const ApiRequest& request,
+                                const std::function<std::string(const document::Node&)>& words) {
+    const auto reply = client.ask(request);
+    if (!reply) return std::unexpected(reply.error());
+    // 204 has nothing to read.
+    auto answer = reply->body.empty() ? base::Result<document::Node>(document::Node::map())
+                                      : parse_answer(reply->body);
+    if (!answer) return std::unexpected(answer.error());
+    print_answer(output, *answer, [&] { return printable(words(*answer), 400) + "\n"; });
+    return 0;
+}
+
 std::string field(const document::Node& node, std::string_view name) {
     const document::Node* found = node.find(name);
     return found == nullptr || !found->is_scalar() ? std::string() : found->scalar();

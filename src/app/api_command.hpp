@@ -47,6 +47,11 @@ base::Result<document::Node> get_all(const ApiClient& client, const std::string&
 void print_answer(const std::string& output, const document::Node& answer,
                   const std::function<std::string()>& table);
 
+// Asks, and prints the answer, or the words made of it.
+base::Result<int> ask_and_print(const ApiClient& client, const std::string& output,
+                                const ApiRequest& request,
+                                const std::function<std::string(const document::Node&)>& words);
+
 // A scalar of a map; empty if it is not there.
 std::string field(const document::Node& node, std::string_view name);
 // Entries of the list; none if it is not there.
