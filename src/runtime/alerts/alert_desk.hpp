@@ -65,7 +65,7 @@ struct AlertCounts {
     std::uint64_t notifications = 0;
     std::size_t outbox = 0;  // waiting to be delivered
     std::size_t uncommitted = 0;
-    bool failing = false;  // the store
+    bool failing = false;                                        // the store
     observe::Histogram<observe::kAlertDurationBounds> duration;  // of resolved ones
 };
 
@@ -82,10 +82,9 @@ class AlertDesk {
 
     // Goes on where an earlier life ended: what was stored and not yet taken in is taken in now.
     // The core, the store and the log outlive it. Blocks for the reading.
-    static base::Result<std::unique_ptr<AlertDesk>> start(store::Store& store, observe::Log& log,
-                                                          CoreLoop& core, AlertLoad load,
-                                                          AlertImage image,
-                                                          std::shared_ptr<const AlertPolicy> policy);
+    static base::Result<std::unique_ptr<AlertDesk>> start(
+        store::Store& store, observe::Log& log, CoreLoop& core, AlertLoad load, AlertImage image,
+        std::shared_ptr<const AlertPolicy> policy);
     ~AlertDesk();
     AlertDesk(const AlertDesk&) = delete;
     AlertDesk& operator=(const AlertDesk&) = delete;
