@@ -29,20 +29,14 @@
 #include "model/notification.hpp"
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
+#include "runtime/alerts/alert_image.hpp"
 #include "runtime/alerts/alert_news.hpp"
-#include "runtime/alerts/alert_policy.hpp"
-#include "runtime/alerts/device_verifier.hpp"
+#include "runtime/alerts/notify_policy.hpp"
 #include "runtime/event_feed.hpp"
 #include "runtime/signal_news.hpp"
 #include "store/store.hpp"
 
 namespace pollux::runtime {
-
-// The alert engine's view of the fleet, and which tasks answer for a device.
-struct AlertImage {
-    std::shared_ptr<const alert::AlertFleet> fleet;
-    std::shared_ptr<const DeviceTasks> tasks;
-};
 
 // What the store held at the start.
 struct AlertLoad {
@@ -84,7 +78,7 @@ class AlertDesk {
     // The core, the store and the log outlive it. Blocks for the reading.
     static base::Result<std::unique_ptr<AlertDesk>> start(
         store::Store& store, observe::Log& log, CoreLoop& core, AlertLoad load, AlertImage image,
-        std::shared_ptr<const AlertPolicy> policy);
+        std::shared_ptr<const NotifyPolicy> policy);
     ~AlertDesk();
     AlertDesk(const AlertDesk&) = delete;
     AlertDesk& operator=(const AlertDesk&) = delete;
@@ -93,7 +87,7 @@ class AlertDesk {
     void stop();
 
     void set_image(AlertImage image);
-    void set_policy(std::shared_ptr<const AlertPolicy> policy);
+    void set_policy(std::shared_ptr<const NotifyPolicy> policy);
     // Where notifications go. What waited before is handed over at once.
     void set_delivery(AlertWiring wiring);
     // Who is told of changes; replaces the one before, empty: nobody.
