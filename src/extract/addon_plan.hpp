@@ -235,6 +235,7 @@ struct AddonPlan {
     bool parametric = false;  // what is read depends on parameters, not only what is asked
     std::shared_ptr<const document::Node> source;
     std::uint64_t fingerprint = 0;  // of the manifest's text and, if parametric, the parameters
+    bool imported = false;          // it was written in one of the imported dialects
 };
 
 }  // namespace pollux::extract

@@ -13,6 +13,7 @@
 #include "extract/addon_builder.hpp"
 #include "extract/addon_plan.hpp"
 #include "extract/dialect/dialect.hpp"
+#include "extract/signal_writer.hpp"
 #include "extract/value_math.hpp"
 
 namespace pollux::extract {
@@ -105,6 +106,20 @@ base::Status CompiledAddon::check(const Parameters& parameters) const {
     return {};
 }
 
+std::optional<model::Signal> CompiledAddon::failure_signal(const SignalContext& context) const {
+    for (const EndpointPlan& endpoint : plan_->http.endpoints) {
+        if (endpoint.optional || endpoint.on_failure.empty()) continue;
+        model::PollSignals said;
+        model::Reply reply;
+        reply.answer = model::PollFailure{};
+        SignalWriter(*plan_, endpoint.group, context, said).exchange(endpoint, reply);
+        if (!said.signals.empty()) return std::move(said.signals.front());
+    }
+    return std::nullopt;
+}
+
+bool CompiledAddon::imported() const { return plan_->imported; }
+
 std::uint64_t CompiledAddon::fingerprint() const { return plan_->fingerprint; }
 
 std::vector<std::pair<model::Oid, std::string>> CompiledAddon::object_names() const {
@@ -124,16 +139,20 @@ CompileResult compile(std::string_view text, std::string file) {
     CompileResult result;
     document::Parsed parsed = document::parse(text, file, result.diagnostics);
     if (!parsed.ok) return result;
+    bool imported = false;
     if (is_imported(parsed.root)) {
         document::Node translated = translate(parsed.root, result.diagnostics);
         if (!result.diagnostics.ok()) return result;
         parsed.root = std::move(translated);
+        imported = true;
     }
     auto root = std::make_shared<const document::Node>(std::move(parsed.root));
     AddonBuilder builder(std::move(root), std::move(file), nullptr, result.diagnostics);
     auto plan = builder.build();
-    if (plan != nullptr) plan->fingerprint = base::siphash24(kFingerprintKey, text);
-    if (plan != nullptr) result.addon = std::make_shared<const CompiledAddon>(std::move(plan));
+    if (plan == nullptr) return result;
+    plan->fingerprint = base::siphash24(kFingerprintKey, text);
+    plan->imported = imported;
+    result.addon = std::make_shared<const CompiledAddon>(std::move(plan));
     return result;
 }
 
@@ -155,6 +174,7 @@ base::Result<std::shared_ptr<const CompiledAddon>> specialise(
         given.string(value);
     }
     special->fingerprint = base::siphash24(kFingerprintKey, given.view());
+    special->imported = plan.imported;
     return std::make_shared<const CompiledAddon>(std::move(special));
 }
 

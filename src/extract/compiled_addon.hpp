@@ -125,6 +125,12 @@ class CompiledAddon {
     model::Readings read(const model::InboundMessage& message, Trace* trace = nullptr,
                          Budget budget = {}) const;
 
+    // The signal that a poll raises when its device does not answer, as far as it is known before:
+    // type, severity, title. nullopt: the manifest names none.
+    std::optional<model::Signal> failure_signal(const SignalContext& context) const;
+    // It was written for another system, whose fingerprints of alerts it keeps.
+    bool imported() const;
+
     // How well the addon fits a trap: arcs of the longest enterprise prefix that the trap or its
     // enterprise begins with, 0 for `*`. nullopt: it is not for this addon.
     std::optional<std::size_t> trap_fit(const model::TrapMessage& trap) const;

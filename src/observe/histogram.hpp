@@ -23,6 +23,13 @@ class Histogram {
         for (std::size_t i = 0; i < kBuckets; ++i) counts_[i] += other.counts_[i];
         sum_ += other.sum_;
     }
+    // What was recorded after an earlier state of the same histogram.
+    Histogram since(const Histogram& earlier) const {
+        Histogram difference = *this;
+        for (std::size_t i = 0; i < kBuckets; ++i) difference.counts_[i] -= earlier.counts_[i];
+        difference.sum_ -= earlier.sum_;
+        return difference;
+    }
     const std::array<std::uint64_t, kBuckets>& counts() const { return counts_; }
     double sum() const { return sum_; }
     std::uint64_t total() const {
@@ -53,5 +60,7 @@ inline constexpr std::array<double, 11> kQueueWaitBounds = {0.01, 0.05, 0.1, 0.2
 inline constexpr std::array<double, 8> kHttpDurationBounds = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
 inline constexpr std::array<double, 10> kCommitBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01,
                                                          0.025,  0.05,  0.1,    0.5,   2};
+inline constexpr std::array<double, 8> kAlertDurationBounds = {60,   300,   900,   3600,
+                                                               7200, 14400, 28800, 86400};
 
 }  // namespace pollux::observe

@@ -56,6 +56,7 @@ TaskRow task_row(const CoreLoop::View& view, model::TaskHandle task) {
     row.enabled = slot.has(schedule::kFlagEnabled);
     row.recurring = slot.recurring();
     row.tier = slot.tier;
+    row.profile = slot.profile;
     row.next_due = wall_of(view, slot.next_due);
     row.last_success = wall_of(view, slot.last_success);
     row.last_error = wall_of(view, slot.last_error);

@@ -45,6 +45,7 @@ struct TaskRow {
     bool enabled = true;
     bool recurring = true;
     model::Tier tier = model::Tier::kNormal;
+    model::FailureProfile profile = model::FailureProfile::kLadder;
     base::WallTime next_due;
     base::WallTime last_success;
     base::WallTime last_error;

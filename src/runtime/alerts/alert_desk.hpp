@@ -29,20 +29,14 @@
 #include "model/notification.hpp"
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
+#include "runtime/alerts/alert_image.hpp"
 #include "runtime/alerts/alert_news.hpp"
-#include "runtime/alerts/alert_policy.hpp"
-#include "runtime/alerts/device_verifier.hpp"
+#include "runtime/alerts/notify_policy.hpp"
 #include "runtime/event_feed.hpp"
 #include "runtime/signal_news.hpp"
 #include "store/store.hpp"
 
 namespace pollux::runtime {
-
-// The alert engine's view of the fleet, and which tasks answer for a device.
-struct AlertImage {
-    std::shared_ptr<const alert::AlertFleet> fleet;
-    std::shared_ptr<const DeviceTasks> tasks;
-};
 
 // What the store held at the start.
 struct AlertLoad {
@@ -65,7 +59,7 @@ struct AlertCounts {
     std::uint64_t notifications = 0;
     std::size_t outbox = 0;  // waiting to be delivered
     std::size_t uncommitted = 0;
-    bool failing = false;  // the store
+    bool failing = false;                                        // the store
     observe::Histogram<observe::kAlertDurationBounds> duration;  // of resolved ones
 };
 
@@ -82,10 +76,9 @@ class AlertDesk {
 
     // Goes on where an earlier life ended: what was stored and not yet taken in is taken in now.
     // The core, the store and the log outlive it. Blocks for the reading.
-    static base::Result<std::unique_ptr<AlertDesk>> start(store::Store& store, observe::Log& log,
-                                                          CoreLoop& core, AlertLoad load,
-                                                          AlertImage image,
-                                                          std::shared_ptr<const AlertPolicy> policy);
+    static base::Result<std::unique_ptr<AlertDesk>> start(
+        store::Store& store, observe::Log& log, CoreLoop& core, AlertLoad load, AlertImage image,
+        std::shared_ptr<const NotifyPolicy> policy);
     ~AlertDesk();
     AlertDesk(const AlertDesk&) = delete;
     AlertDesk& operator=(const AlertDesk&) = delete;
@@ -94,7 +87,7 @@ class AlertDesk {
     void stop();
 
     void set_image(AlertImage image);
-    void set_policy(std::shared_ptr<const AlertPolicy> policy);
+    void set_policy(std::shared_ptr<const NotifyPolicy> policy);
     // Where notifications go. What waited before is handed over at once.
     void set_delivery(AlertWiring wiring);
     // Who is told of changes; replaces the one before, empty: nobody.

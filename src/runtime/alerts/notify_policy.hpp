@@ -12,7 +12,7 @@
 
 namespace pollux::runtime {
 
-struct AlertPolicy {
+struct NotifyPolicy {
     std::vector<model::Receiver> receivers;  // by name
     std::vector<model::NotifyRoute> routes;  // in their order
     std::vector<model::Silence> silences;

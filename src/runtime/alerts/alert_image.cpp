@@ -1,0 +1,87 @@
+#include "runtime/alerts/alert_image.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "config/membership.hpp"
+#include "runtime/fleet_image.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+class AlertImageMaker {
+  public:
+    AlertImageMaker(const config::Fleet& fleet, const FleetImage& image)
+        : fleet_(fleet), image_(image), membership_(fleet) {}
+
+    AlertImage make() {
+        for (const config::TargetPlanInput& target : image_.expansion.targets) add_polled(target);
+        for (const config::InboundInput& target : image_.expansion.inbound) add_heard(target);
+        for (const auto& [name, device] : fleet_.devices) {
+            if (!device.parents.empty()) facts_.devices.push_back({name, device.parents});
+        }
+        return {std::make_shared<const alert::AlertFleet>(std::move(facts_)),
+                std::make_shared<const DeviceTasks>(std::move(tasks_))};
+    }
+
+  private:
+    // A target is told of once, however many tasks it has.
+    void add_polled(const config::TargetPlanInput& input) {
+        tasks_[input.device].push_back(input.key);
+        if (input.group != 0) return;
+        const auto plan = image_.plans.find(input.key);
+        alert::TargetFacts facts;
+        facts.key = input.target;
+        facts.id = input.target_id;
+        facts.device = input.device;
+        facts.address = input.addresses.front();
+        facts.addon = input.addon;
+        facts.labels = input.labels;
+        facts.groups = input.groups;
+        if (plan != image_.plans.end()) add_addon(facts, *plan->second->addon);
+        facts_.targets.push_back(std::move(facts));
+    }
+
+    void add_heard(const config::InboundInput& input) {
+        const InboundTargetPtr target = image_.inbound->find(input.key);
+        const auto device = fleet_.devices.find(input.device);
+        alert::TargetFacts facts;
+        facts.key = input.key;
+        facts.id = input.target_id;
+        facts.device = input.device;
+        facts.address = input.addresses.front();
+        facts.addon = input.addon;
+        facts.enabled = input.enabled;
+        if (device != fleet_.devices.end()) facts.labels = device->second.labels;
+        facts.groups = membership_.group_names_of(input.device);
+        if (target) add_addon(facts, *target->addon);
+        facts_.targets.push_back(std::move(facts));
+    }
+
+    void add_addon(alert::TargetFacts& facts, const extract::CompiledAddon& addon) {
+        facts.category = addon.addon().category;
+        if (addon.imported()) facts.fingerprint = alert::FingerprintStyle::kImported;
+        const auto failure =
+            addon.failure_signal({.device = facts.device, .address = facts.address});
+        if (!failure) return;
+        facts.failure_type = failure->type;
+        facts.failure_title = failure->title;
+        facts.failure_severity =
+            model::severity_of(failure->severity).value_or(model::Severity::kWarning);
+    }
+
+    const config::Fleet& fleet_;
+    const FleetImage& image_;
+    config::Membership membership_;
+    alert::AlertFleet facts_;
+    DeviceTasks tasks_;
+};
+
+}  // namespace
+
+AlertImage make_alert_image(const config::Fleet& fleet, const FleetImage& image) {
+    return AlertImageMaker(fleet, image).make();
+}
+
+}  // namespace pollux::runtime

@@ -1,0 +1,252 @@
+#include "runtime/alerts/alert_ledger.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace pollux::runtime {
+namespace {
+
+constexpr base::Duration kRetryAfter = std::chrono::seconds(1);
+
+template <class T>
+void append_all(std::vector<T>& to, std::vector<T>& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+// A store that fails for days must not fill the memory: the oldest steps are given up.
+void append_events(std::vector<model::AlertEvent>& to, std::vector<model::AlertEvent>& from) {
+    append_all(to, from);
+    if (to.size() <= AlertLedger::kMostEvents) return;
+    to.erase(to.begin(), to.end() - static_cast<std::ptrdiff_t>(AlertLedger::kMostEvents));
+}
+
+template <class Map>
+void take_over(Map& first, Map& second) {
+    for (auto& [key, value] : second) first.insert_or_assign(key, std::move(value));
+}
+
+template <class Map>
+auto values_of(const Map& map) {
+    std::vector<typename Map::mapped_type> values;
+    values.reserve(map.size());
+    for (const auto& [key, value] : map) values.push_back(value);
+    return values;
+}
+
+}  // namespace
+
+struct AlertLedger::Life {
+    AlertLedger* ledger = nullptr;
+};
+
+bool AlertLedger::Parcel::empty() const {
+    return alerts.empty() && incidents.empty() && notifications.empty() && memory.empty() &&
+           removed_alerts.empty() && removed_incidents.empty() && events.empty() && audit.empty() &&
+           acts.empty() && !trim;
+}
+
+AlertLedger::AlertLedger(std::shared_ptr<net::EventLoop> loop, store::Store& store,
+                         observe::Log& log, Outlets outlets)
+    : loop_(std::move(loop)),
+      store_(store),
+      log_(log),
+      outlets_(std::move(outlets)),
+      life_(std::make_shared<Life>(this)),
+      retry_(*loop_, [this] { commit(); }) {}
+
+AlertLedger::~AlertLedger() {
+    life_->ledger = nullptr;
+    for (Parcel* parcel : {under_way_ ? &*under_way_ : nullptr, &gathered_}) {
+        if (parcel == nullptr) continue;
+        for (Act& act : parcel->acts) {
+            if (act.answer) {
+                act.answer(base::make_error(base::ErrorClass::kTransient, "alert.stopped",
+                                            "the server is being stopped"));
+            }
+        }
+    }
+}
+
+// --- what is added ------------------------------------------------------------------------------
+
+void AlertLedger::add(alert::AlertChange change, base::WallTime at) {
+    const std::string& id = change.alert.id;
+    if (change.kind == alert::ChangeKind::kRemoved) {
+        gathered_.alerts.erase(id);
+        gathered_.removed_alerts.push_back(id);
+    } else {
+        gathered_.alerts.insert_or_assign(id, change.alert);
+    }
+    gathered_.news.push_back({std::move(change), at, false});
+}
+
+void AlertLedger::add(alert::IncidentChange change, base::WallTime at) {
+    const std::string& id = change.incident.id;
+    if (change.kind == alert::ChangeKind::kRemoved) {
+        gathered_.incidents.erase(id);
+        gathered_.removed_incidents.push_back(id);
+    } else {
+        gathered_.incidents.insert_or_assign(id, change.incident);
+    }
+    gathered_.news.push_back({std::move(change), at, false});
+}
+
+void AlertLedger::add(std::vector<model::AlertEvent> events) {
+    append_events(gathered_.events, events);
+}
+
+void AlertLedger::add(model::Notification row, bool deliver) {
+    if (deliver) gathered_.deliver.push_back(row.id);
+    const std::string id = row.id;
+    gathered_.notifications.insert_or_assign(id, std::move(row));
+}
+
+void AlertLedger::add_memory(std::string key, std::string bytes) {
+    gathered_.memory.insert_or_assign(std::move(key), std::move(bytes));
+}
+
+void AlertLedger::set_cursor(const std::string& name, std::uint64_t value) {
+    gathered_.cursors[name] = value;
+}
+
+void AlertLedger::add_act(std::optional<model::AuditEntry> entry, Answer answer) {
+    if (entry) gathered_.audit.push_back(std::move(*entry));
+    gathered_.acts.push_back({std::move(answer), loop_->now()});
+}
+
+void AlertLedger::trim(base::WallTime before) { gathered_.trim = before; }
+
+std::size_t AlertLedger::waiting() const {
+    const auto size = [](const Parcel& parcel) {
+        return parcel.alerts.size() + parcel.incidents.size() + parcel.notifications.size();
+    };
+    return size(gathered_) + (under_way_ ? size(*under_way_) : 0);
+}
+
+// --- commits ------------------------------------------------------------------------------------
+
+store::AlertBatch AlertLedger::batch_of(const Parcel& parcel) {
+    store::AlertBatch batch;
+    batch.removed_alerts = parcel.removed_alerts;
+    batch.removed_incidents = parcel.removed_incidents;
+    batch.alerts = values_of(parcel.alerts);
+    batch.incidents = values_of(parcel.incidents);
+    batch.events = parcel.events;
+    batch.notifications = values_of(parcel.notifications);
+    for (const auto& [key, bytes] : parcel.memory) {
+        if (bytes.empty()) {
+            batch.removed_memory.push_back(key);
+        } else {
+            batch.memory.push_back({key, bytes});
+        }
+    }
+    batch.cursors = parcel.cursors;
+    batch.audit = parcel.audit;
+    if (parcel.trim) batch.retention = store::AlertRetention{*parcel.trim};
+    return batch;
+}
+
+void AlertLedger::commit() {
+    if (under_way_ || retry_.armed() || gathered_.empty()) return;
+    under_way_ = std::exchange(gathered_, {});
+    const auto accepted =
+        store_.submit(batch_of(*under_way_), [loop = loop_, life = life_](auto result) {
+            loop->post([life, result = std::move(result)]() mutable {
+                if (life->ledger != nullptr) life->ledger->answered(std::move(result));
+            });
+        });
+    if (!accepted) answered(std::unexpected(accepted.error()));
+}
+
+void AlertLedger::answered(base::Result<store::AlertCommit> result) {
+    if (result.has_value() == failing_since_.has_value()) {
+        if (result) {
+            failing_since_.reset();
+            log_.info("alerts are stored again");
+        } else {
+            failing_since_ = loop_->now();
+            log_.error("alerts cannot be stored: they are tried again",
+                       {{"error", result.error().message}});
+        }
+    }
+    if (!result) {
+        give_back(result.error());
+        return;
+    }
+    Parcel parcel = std::move(*under_way_);
+    under_way_.reset();
+    if (parcel.trim && result->removed >= store::kMostAlertRemovals) trim(*parcel.trim);
+    published(std::move(parcel));
+    commit();
+}
+
+void AlertLedger::published(Parcel parcel) {
+    hand_over(parcel, false);
+    if (outlets_.news && !parcel.news.empty()) outlets_.news(parcel.news);
+    for (Act& act : parcel.acts) {
+        if (act.answer) act.answer({});
+    }
+}
+
+// What could not be written is written with what comes next.
+void AlertLedger::give_back(const base::Error& why) {
+    Parcel parcel = std::move(*under_way_);
+    under_way_.reset();
+    append(parcel, std::exchange(gathered_, {}));
+    if (loop_->now() - *failing_since_ >= kProvisionalAfter) tell_provisionally(parcel, why);
+    gathered_ = std::move(parcel);
+    retry_.arm_in(kRetryAfter);
+}
+
+void AlertLedger::append(Parcel& first, Parcel second) {
+    for (const std::string& id : second.removed_alerts) first.alerts.erase(id);
+    for (const std::string& id : second.removed_incidents) first.incidents.erase(id);
+    take_over(first.alerts, second.alerts);
+    take_over(first.incidents, second.incidents);
+    take_over(first.notifications, second.notifications);
+    take_over(first.memory, second.memory);
+    append_all(first.removed_alerts, second.removed_alerts);
+    append_all(first.removed_incidents, second.removed_incidents);
+    append_events(first.events, second.events);
+    take_over(first.cursors, second.cursors);
+    append_all(first.audit, second.audit);
+    if (second.trim) first.trim = second.trim;
+    append_all(first.news, second.news);
+    append_all(first.deliver, second.deliver);
+    append_all(first.acts, second.acts);
+}
+
+void AlertLedger::tell_provisionally(Parcel& parcel, const base::Error& why) {
+    hand_over(parcel, true);
+    if (outlets_.news && parcel.news_told < parcel.news.size()) {
+        std::vector<AlertNews> news(
+            parcel.news.begin() + static_cast<std::ptrdiff_t>(parcel.news_told), parcel.news.end());
+        for (AlertNews& one : news) one.provisional = true;
+        outlets_.news(news);
+    }
+    parcel.news_told = parcel.news.size();
+    const base::BootTime now = loop_->now();
+    for (Act& act : parcel.acts) {
+        if (!act.answer || now - act.since < kProvisionalAfter) continue;
+        std::exchange(act.answer, nullptr)(
+            base::make_error(base::ErrorClass::kTransient, "store.not_committed",
+                             "it is done, but could not be written yet: " + why.message +
+                                 "; it is written as soon as the disk takes it, and lost if "
+                                 "the server ends before"));
+    }
+}
+
+void AlertLedger::hand_over(Parcel& parcel, bool provisional) {
+    std::vector<model::Notification> rows;
+    for (const std::string& id : parcel.deliver) {
+        const auto row = parcel.notifications.find(id);
+        if (row == parcel.notifications.end()) continue;
+        rows.push_back(row->second);
+        rows.back().provisional = provisional;
+    }
+    parcel.deliver.clear();
+    if (outlets_.deliver && !rows.empty()) outlets_.deliver(std::move(rows));
+}
+
+}  // namespace pollux::runtime
