@@ -24,12 +24,14 @@ struct FlapSettings {
 };
 
 struct ObserverSettings {
-    // We suspect ourselves when so many devices without a common cause begin to fail within `window`.
+    // We suspect ourselves when so many devices without a common cause begin to fail within
+    // `window`.
     std::uint32_t least = 5;
     double share = 0.20;
     base::Duration window = std::chrono::minutes(1);
-    // From `least` failures on, so many others that were well are asked at once; if at least half
-    // of them fail too, it is us.
+    // From so many on, others that were well are asked before anything is told: `sample` of them.
+    // If no more answer than fail, and at least three fail, it is us.
+    std::uint32_t suspect_from = 3;
     std::uint32_t sample = 16;
     base::Duration sample_wait = std::chrono::seconds(10);  // for the answers
     // While impaired: how often others are asked whether it is over.
@@ -48,7 +50,7 @@ struct AlertSettings {
     std::size_t max_open = 100'000;       // alerts; one more is refused and counted
     std::size_t max_histories = 200'000;  // fingerprints remembered; the longest unchanged one goes
     std::size_t max_fields = 64;
-    std::size_t max_notes = 100;          // per incident; the oldest goes
+    std::size_t max_notes = 100;  // per incident; the oldest goes
     std::size_t max_title_bytes = 300;
     std::size_t max_text_bytes = 8192;  // message, note
     std::size_t max_name_bytes = 512;   // a field's name and value, a label, a subject

@@ -61,8 +61,8 @@ struct FleetChanged {
 
 enum class ActVerb : std::uint8_t { kAcknowledge, kUnacknowledge, kResolve, kRemove, kNote };
 
-// What a person wants. An incident stands for all its open alerts; a note to an alert becomes one of
-// its incident.
+// What a person wants. An incident stands for all its open alerts; a note to an alert becomes one
+// of its incident.
 struct Act {
     std::uint64_t ticket = 0;  // given back with the results
     std::string who;

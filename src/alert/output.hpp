@@ -73,7 +73,15 @@ struct Output {
     std::vector<MemoryRow> memory;
     base::BootTime wake_at = base::BootTime::max();  // step again then, even without inputs
 
-    void clear() { *this = Output{}; }
+    // Keeps the room, for the next step.
+    void clear() {
+        alerts.clear();
+        incidents.clear();
+        verify.clear();
+        results.clear();
+        memory.clear();
+        wake_at = base::BootTime::max();
+    }
 };
 
 }  // namespace pollux::alert

@@ -2,7 +2,8 @@
 // the alert engine. Pure; owned by one thread.
 //
 // Invariants
-// 1. What is wrong must stay wrong for the time of its rule before it is raised; a worse step of the
+// 1. What is wrong must stay wrong for the time of its rule before it is raised; a worse step of
+// the
 //    same rule is told as an update of the same alert.
 // 2. Between the bounds of wrong and well a rule stays what it was. What is not measured changes
 //    nothing.
@@ -61,7 +62,16 @@ class SelfMonitor {
     void step(base::Instant now, const SelfSnapshot& snapshot, std::vector<Input>& out);
 
   private:
-    enum Rule : std::uint8_t { kLoad, kStale, kDeadLetters, kBreaker, kSuccess, kSlow, kCpu, kRules };
+    enum Rule : std::uint8_t {
+        kLoad,
+        kStale,
+        kDeadLetters,
+        kBreaker,
+        kSuccess,
+        kSlow,
+        kCpu,
+        kRules
+    };
     enum class Said : std::uint8_t { kUnknown, kWell, kWarning, kCritical };
     struct State {
         std::optional<base::BootTime> wrong_since;
