@@ -181,7 +181,8 @@ base::Status SqliteBackend::write_alert_numbers(const AlertNumbers& numbers) {
 base::Result<std::uint64_t> SqliteBackend::trim_alerts(const AlertRetention& retention) {
     Trimming trimming(*writer_, retention.before);
     auto status = trimming.rows(
-        "SELECT id FROM alert WHERE state = 4 AND resolved_at < ?1 AND NOT EXISTS (SELECT 1 FROM "
+        "SELECT id FROM alert INDEXED BY alert_over WHERE state = 4 AND resolved_at < ?1 AND NOT "
+        "EXISTS (SELECT 1 FROM "
         "incident WHERE incident.id = alert.incident AND incident.resolved_at = 0) "
         "ORDER BY resolved_at LIMIT ?2",
         "DELETE FROM alert_event WHERE number IN (SELECT number FROM alert_event "
