@@ -10,6 +10,7 @@
 #include "api/alert_queries.hpp"
 #include "api/fleet_edits.hpp"
 #include "api/fleet_pages.hpp"
+#include "base/text.hpp"
 #include "document/map_reader.hpp"
 
 namespace pollux::api {
@@ -131,7 +132,8 @@ void answer_with_incident(const ServerLink& link, const std::string& id, Call ca
     });
 }
 
-// What is over is not the engine's any more. `done` runs on the API's thread; a failure is answered.
+// What is over is not the engine's any more. `done` runs on the API's thread; a failure is
+// answered.
 void remove_resolved(const ServerLink& link, std::vector<std::string> ids, model::AuditEntry entry,
                      Call call, std::move_only_function<void(Call)> done) {
     store::AlertBatch batch;
@@ -266,8 +268,8 @@ base::Result<bool> may_on_all_of(store::AlertReader& reader, const access::Princ
     const auto page = reader.alerts(query);
     if (!page) return std::unexpected(page.error());
     return page->next == 0 && std::ranges::all_of(page->rows, [&](const model::Alert& alert) {
-        return may_on_alert(principal, Permission::kOperate, alert);
-    });
+               return may_on_alert(principal, Permission::kOperate, alert);
+           });
 }
 
 void do_incident(const ServerLink& link, const std::string& id, const ActWish& wish, Call call) {
@@ -315,10 +317,9 @@ std::expected<ActWish, Problem> read_act(const Call& call, ActVerb verb, bool bu
     wish.verb = verb;
     if (bulk) read_ids(reader, wish);
     const bool needs_note = verb == ActVerb::kNote && !bulk;
-    wish.note = reader
-                    .string("note", needs_note ? document::Need::kRequired
-                                               : document::Need::kOptional)
-                    .value_or("");
+    wish.note =
+        reader.string("note", needs_note ? document::Need::kRequired : document::Need::kOptional)
+            .value_or("");
     if (needs_note && reader.has("note") && wish.note.empty()) {
         reader.error("note", "a note says something");
     }
@@ -425,8 +426,7 @@ void act_on_incident(const ServerLink& link, ActVerb verb, Call call) {
         const auto view = link.view();
         const auto may = [&](Permission permission) {
             return *found ? may_on_incident(answer.principal, permission, *view, **found)
-                          : access::may_everywhere(answer.principal, permission,
-                                                   Area::kMonitoring);
+                          : access::may_everywhere(answer.principal, permission, Area::kMonitoring);
         };
         if (!may(Permission::kRead)) {
             return answer.problem(not_found("incident " + base::quoted(id)));

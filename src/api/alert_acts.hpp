@@ -21,8 +21,8 @@ struct ActWish {
     std::string note;
     base::WallTime until;  // zero: no end
     bool sticky = true;
-    std::string reason;             // for the trail; the note unless given
-    std::vector<std::string> ids;   // of a bulk act only
+    std::string reason;            // for the trail; the note unless given
+    std::vector<std::string> ids;  // of a bulk act only
 };
 
 // acknowledge, unacknowledge, resolve, remove, note: as the trail and paths name it.

@@ -166,8 +166,8 @@ void write_channel(JsonWriter& json, const store::ChannelHealth& channel) {
     json.time_field("worked_at", channel.worked_at).time_field("failed_at", channel.failed_at);
     json.text_field("last_error", channel.last_error);
     // A channel that failed after it worked is the one to look at.
-    json.field("works", channel.worked_at != base::WallTime{} &&
-                            channel.worked_at >= channel.failed_at);
+    json.field("works",
+               channel.worked_at != base::WallTime{} && channel.worked_at >= channel.failed_at);
     json.end_object();
 }
 

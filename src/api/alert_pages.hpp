@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/paging.hpp"
 #include "document/json_writer.hpp"
 #include "model/alert.hpp"
 #include "model/alert_event.hpp"
@@ -24,7 +25,7 @@ void write_alert(document::JsonWriter& json, const model::Alert& alert, bool pro
 // What belongs to one alert, beside itself.
 struct AlertStory {
     std::optional<model::Incident> incident;
-    std::vector<model::AlertEvent> timeline;           // oldest first
+    std::vector<model::AlertEvent> timeline;         // oldest first
     std::vector<model::Notification> notifications;  // of its incident, newest first
 };
 // The same with evidence, timeline, incident and notifications.
@@ -49,6 +50,19 @@ void write_notification(document::JsonWriter& json, const model::Notification& n
                         bool body = false);
 
 void write_channel(document::JsonWriter& json, const store::ChannelHealth& channel);
+
+// A page of rows with its `next`.
+template <class Row, class Write>
+std::string rows_page(const Page& page, const store::Page<Row>& found, const Write& write) {
+    std::string body;
+    document::JsonWriter json(body);
+    json.object().key("items").array();
+    for (const Row& row : found.rows) write(json, row);
+    json.end_array();
+    page.write_next(json, found.next != 0, std::to_string(found.next));
+    json.end_object();
+    return body;
+}
 
 // total_active, total_open, by_severity and by_addon of what is open, by_status of everything.
 // `partial`: there were more alerts than were counted.

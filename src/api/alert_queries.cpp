@@ -35,10 +35,8 @@ std::vector<Enum> chosen(const Call& call, std::string_view name,
 template <class Enum, std::size_t N>
 Parameter choice(std::string_view name, std::string_view description,
                  const std::array<Enum, N>& values) {
-    Parameter parameter{.name = name,
-                        .type = ParameterType::kWord,
-                        .description = description,
-                        .repeated = true};
+    Parameter parameter{
+        .name = name, .type = ParameterType::kWord, .description = description, .repeated = true};
     for (const Enum one : values) parameter.words.push_back(to_string(one));
     return parameter;
 }

@@ -19,18 +19,6 @@ constexpr std::size_t kShownSteps = 500;          // of a timeline
 constexpr std::size_t kShownNotifications = 100;  // of an incident
 constexpr std::size_t kMostCountedPages = 100;    // of 1000 alerts, for who sees a part
 
-template <class Row, class Write>
-void write_rows(Call call, const Page& page, const store::Page<Row>& found, const Write& write) {
-    std::string body;
-    JsonWriter json(body);
-    json.object().key("items").array();
-    for (const Row& row : found.rows) write(json, row);
-    json.end_array();
-    page.write_next(json, found.next != 0, std::to_string(found.next));
-    json.end_object();
-    call.json(200, std::move(body));
-}
-
 void list(const ServerLink& link, Call call) {
     const auto page = Page::read(call);
     if (!page) return call.problem(page.error());
@@ -40,8 +28,9 @@ void list(const ServerLink& link, Call call) {
                                  query = std::move(*query)](Call answer) {
         const auto found = store.alert_reader().alerts(query);
         if (!found) return answer.problem(found.error());
-        write_rows(std::move(answer), page, *found,
-                   [](JsonWriter& json, const model::Alert& one) { write_alert(json, one); });
+        answer.json(200, rows_page(page, *found, [](JsonWriter& json, const model::Alert& one) {
+                        write_alert(json, one);
+                    }));
     });
 }
 
@@ -78,25 +67,36 @@ void stats(const ServerLink& link, Call call) {
     });
 }
 
-base::Result<AlertStory> story_of(store::AlertReader& reader, const model::Alert& alert) {
-    AlertStory story;
-    store::AlertEventQuery steps;
-    steps.alert = alert.id;
+// Fills in what happened, and who was told about the incident.
+template <class Story>
+base::Status tell_story(store::AlertReader& reader, store::AlertEventQuery steps,
+                        const std::string& incident, Story& story) {
     steps.oldest_first = true;
     steps.limit = kShownSteps;
     auto timeline = reader.events(steps);
     if (!timeline) return std::unexpected(timeline.error());
     story.timeline = std::move(timeline->rows);
-    if (alert.incident.empty()) return story;
-    auto incident = reader.incident(alert.incident);
-    if (!incident) return std::unexpected(incident.error());
-    story.incident = std::move(*incident);
+    if (incident.empty()) return {};
     store::NotificationQuery told;
-    told.incident = alert.incident;
+    told.incident = incident;
     told.limit = kShownNotifications;
     auto notifications = reader.notifications(told);
     if (!notifications) return std::unexpected(notifications.error());
     story.notifications = std::move(notifications->rows);
+    return {};
+}
+
+base::Result<AlertStory> story_of(store::AlertReader& reader, const model::Alert& alert) {
+    AlertStory story;
+    store::AlertEventQuery steps;
+    steps.alert = alert.id;
+    if (auto told = tell_story(reader, steps, alert.incident, story); !told) {
+        return std::unexpected(told.error());
+    }
+    if (alert.incident.empty()) return story;
+    auto incident = reader.incident(alert.incident);
+    if (!incident) return std::unexpected(incident.error());
+    story.incident = std::move(*incident);
     return story;
 }
 
@@ -132,8 +132,9 @@ void list_incidents(const ServerLink& link, Call call) {
                                  query = std::move(*query)](Call answer) {
         const auto found = store.alert_reader().incidents(query);
         if (!found) return answer.problem(found.error());
-        write_rows(std::move(answer), page, *found,
-                   [](JsonWriter& json, const model::Incident& one) { write_incident(json, one); });
+        answer.json(200, rows_page(page, *found, [](JsonWriter& json, const model::Incident& one) {
+                        write_incident(json, one);
+                    }));
     });
 }
 
@@ -151,17 +152,9 @@ base::Result<IncidentStory> story_of(store::AlertReader& reader, const std::stri
     story.more = alerts->next != 0;
     store::AlertEventQuery steps;
     steps.incident = incident;
-    steps.oldest_first = true;
-    steps.limit = kShownSteps;
-    auto timeline = reader.events(steps);
-    if (!timeline) return std::unexpected(timeline.error());
-    story.timeline = std::move(timeline->rows);
-    store::NotificationQuery told;
-    told.incident = incident;
-    told.limit = kShownNotifications;
-    auto notifications = reader.notifications(told);
-    if (!notifications) return std::unexpected(notifications.error());
-    story.notifications = std::move(notifications->rows);
+    if (auto told = tell_story(reader, steps, incident, story); !told) {
+        return std::unexpected(told.error());
+    }
     return story;
 }
 
@@ -302,8 +295,8 @@ void add_acts(std::vector<Route>& routes, const ServerLink& link) {
     for (const ActRow& row :
          {ActRow{"/api/alerts/{id}/acknowledge", "acknowledgeAlert",
                  "Somebody has it: reminders and escalation stop.", ActVerb::kAcknowledge},
-          ActRow{"/api/alerts/{id}/unacknowledge", "unacknowledgeAlert",
-                 "Nobody has it any more.", ActVerb::kUnacknowledge},
+          ActRow{"/api/alerts/{id}/unacknowledge", "unacknowledgeAlert", "Nobody has it any more.",
+                 ActVerb::kUnacknowledge},
           ActRow{"/api/alerts/{id}/resolve", "resolveAlert",
                  "It is over, whatever the device says.", ActVerb::kResolve}}) {
         add_act(routes, row, kAlert, on_alert);

@@ -38,9 +38,8 @@ bool is_label_name(std::string_view name) {
     const auto letter = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     };
-    return !name.empty() && letter(name.front()) && std::ranges::all_of(name, [&](char c) {
-        return letter(c) || (c >= '0' && c <= '9');
-    });
+    return !name.empty() && letter(name.front()) &&
+           std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 // A map of texts. Empty values are no labels: left out.
@@ -50,13 +49,13 @@ base::Result<model::AlertLabels> read_texts(const Node* node, std::size_t longes
     if (!node->is_map()) return base::config_error("", "an object of texts is expected");
     for (const document::MapEntry& entry : node->entries()) {
         if (!is_label_name(entry.key) || entry.key.size() > kLongestLabel) {
-            return base::config_error(
-                "", fmt::format("{} is no name of a label: letters, digits and _",
-                                base::quoted(entry.key)));
+            return base::config_error("",
+                                      fmt::format("{} is no name of a label: letters, digits and _",
+                                                  base::quoted(entry.key)));
         }
         if (!entry.value.is_scalar() || entry.value.scalar().size() > longest) {
-            return base::config_error("", fmt::format("{} must be a text of at most {} bytes",
-                                                      entry.key, longest));
+            return base::config_error(
+                "", fmt::format("{} must be a text of at most {} bytes", entry.key, longest));
         }
         if (!entry.value.scalar().empty()) texts.emplace(entry.key, entry.value.scalar());
     }
@@ -138,9 +137,9 @@ base::Result<std::vector<alert::External>> read_posted_alerts(std::string_view b
     const auto root = parsed(body, "alertmanager.alert");
     if (!root) return std::unexpected(root.error());
     if (!root->is_sequence() || root->items().size() > kMostPostedAlerts) {
-        return base::config_error("alertmanager.alert",
-                                  fmt::format("a list of at most {} alerts is expected",
-                                              kMostPostedAlerts));
+        return base::config_error(
+            "alertmanager.alert",
+            fmt::format("a list of at most {} alerts is expected", kMostPostedAlerts));
     }
     std::vector<alert::External> alerts;
     alerts.reserve(root->items().size());
@@ -191,8 +190,8 @@ base::Result<std::vector<model::LabelMatcher>> read_filters(
         if (!some) return std::unexpected(some.error());
         std::ranges::move(*some, std::back_inserter(all));
         if (all.size() > model::kMostMatchers) {
-            return base::config_error("matcher.invalid", fmt::format("at most {} matchers",
-                                                                     model::kMostMatchers));
+            return base::config_error("matcher.invalid",
+                                      fmt::format("at most {} matchers", model::kMostMatchers));
         }
     }
     return all;

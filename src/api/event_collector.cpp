@@ -162,9 +162,8 @@ void EventCollector::start() {
     tell_status();
     link_.server.events().listen([this] { link_.loop->post([this] { take_changes(); }); });
     if (runtime::AlertDesk* desk = link_.server.alerts()) {
-        desk->set_sink([&feed = link_.server.events()](const std::vector<runtime::AlertNews>& news) {
-            feed.alerted(news);
-        });
+        desk->set_sink([&feed = link_.server.events()](
+                           const std::vector<runtime::AlertNews>& news) { feed.alerted(news); });
     }
     timer_.arm_in(base::Duration::zero());
 }

@@ -115,8 +115,8 @@ int act(const AlertArguments& arguments, std::string_view verb, std::string_view
 void add_filters(CLI::App& command, AlertArguments& arguments) {
     command.add_flag("--all", arguments.all, "Also those that are over");
     command.add_option("--status", arguments.status, "Only in this state; open unless given")
-        ->check(CLI::IsMember(
-            {"open", "pending", "active", "acknowledged", "suppressed", "resolved"}));
+        ->check(
+            CLI::IsMember({"open", "pending", "active", "acknowledged", "suppressed", "resolved"}));
     command.add_option("--severity", arguments.severity, "Only of this severity")
         ->check(CLI::IsMember({"info", "warning", "minor", "major", "critical"}));
     command.add_option("--addon", arguments.addon, "Only of this addon");

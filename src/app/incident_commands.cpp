@@ -29,13 +29,12 @@ constexpr const char* kIncidents = "/api/incidents";
 
 int list(const IncidentArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
-        const auto all =
-            get_all(client,
-                    with_query(kIncidents, {{"status", arguments.all ? "" : "open"},
-                                            {"severity", arguments.severity},
-                                            {"device_name", arguments.device},
-                                            {"q", arguments.text}}),
-                    arguments.limit);
+        const auto all = get_all(client,
+                                 with_query(kIncidents, {{"status", arguments.all ? "" : "open"},
+                                                         {"severity", arguments.severity},
+                                                         {"device_name", arguments.device},
+                                                         {"q", arguments.text}}),
+                                 arguments.limit);
         if (!all) return std::unexpected(all.error());
         print_answer(arguments.output, *all, [&] {
             Table table({"ID", "SEVERITY", "STATUS", "OPENED (UTC)", "CAUSE", "AFFECTED", "TITLE"});
@@ -66,14 +65,14 @@ int act(const IncidentArguments& arguments, std::string_view verb, std::string_v
         if (!arguments.note.empty()) body.set("note", Node::text(arguments.note));
         if (!arguments.length.empty()) body.set("for", Node::text(arguments.length));
         if (!arguments.reason.empty()) body.set("reason", Node::text(arguments.reason));
-        return ask_and_print(client, arguments.output,
-                             {.method = "POST",
-                              .path = fmt::format("{}/{}/{}", kIncidents,
-                                                  url_escaped(arguments.id), verb),
-                              .body = document::to_json(body)},
-                             [&](const Node& answer) {
-                                 return fmt::format("{}: {}", field(answer, "title"), done);
-                             });
+        return ask_and_print(
+            client, arguments.output,
+            {.method = "POST",
+             .path = fmt::format("{}/{}/{}", kIncidents, url_escaped(arguments.id), verb),
+             .body = document::to_json(body)},
+            [&](const Node& answer) {
+                return fmt::format("{}: {}", field(answer, "title"), done);
+            });
     });
 }
 

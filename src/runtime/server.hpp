@@ -22,6 +22,7 @@
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
 #include "protocol/ssh/host_keys.hpp"
+#include "runtime/alerts/alert_desk.hpp"
 #include "runtime/core_loop.hpp"
 #include "runtime/event_feed.hpp"
 #include "runtime/fleet_image.hpp"
@@ -141,6 +142,7 @@ class Server {
     verify_audit() const;
     store::History* history() { return history_.get(); }
     JobDesk* jobs() { return jobs_.get(); }  // null: offline
+    AlertDesk* alerts() { return nullptr; }
     base::WallTime started_at() const { return started_at_; }
 
   private:
