@@ -33,6 +33,8 @@ class ToldStore final : public store::Store {
     base::Status submit(store::ObservationBatch, store::ObservationDone) override { return {}; }
     base::Status submit(store::AuditBatch, store::AuditDone) override { return {}; }
     base::Status submit(store::JobBatch, store::JobDone) override { return {}; }
+    base::Status submit(store::AlertBatch, store::AlertDone) override { return {}; }
+    store::AlertReader& alert_reader() override { return alerts_; }
     base::Result<std::vector<model::JobRun>> job_runs(const std::string&) override { return {}; }
     base::Status back_up(const std::string&, const std::function<bool()>&) override { return {}; }
     base::Status compact() override { return {}; }
@@ -57,6 +59,11 @@ class ToldStore final : public store::Store {
 
     Inbox<std::shared_ptr<const engine::WriteBatch>> batches;
     std::atomic<int> refusals = 0;
+
+  private:
+    std::mutex mutex_;
+    store::MemoryAlerts no_alerts_;
+    store::MemoryAlertReader alerts_{mutex_, no_alerts_};
 };
 
 struct Dispatched {

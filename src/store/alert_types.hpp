@@ -33,7 +33,7 @@ struct AlertRetention {
 // the engine, not of the store.
 struct AlertBatch {
     std::vector<std::string> removed_alerts;     // ids; their events go too
-    std::vector<std::string> removed_incidents;  // ids; their events go too
+    std::vector<std::string> removed_incidents;  // ids; events of them as a whole go too
     std::vector<std::string> removed_notifications;
     std::vector<std::string> removed_memory;
     std::vector<model::Alert> alerts;
@@ -106,7 +106,7 @@ struct IncidentQuery {
     std::size_t limit = 100;  // at most kMostAlertsPerQuery
 };
 
-// The timeline of one alert, or of an incident with that of its alerts; of all if neither is set.
+// The timeline of one alert, or of what names an incident; of all if neither is set.
 struct AlertEventQuery {
     std::uint64_t after = 0;
     std::uint64_t before = INT64_MAX;

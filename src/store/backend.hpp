@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "store/alert_types.hpp"
 #include "store/observation.hpp"
 #include "store/store_types.hpp"
 
@@ -23,6 +24,7 @@ class Backend {
 
     virtual base::Result<AuditCommit> commit(const AuditBatch& batch) = 0;
     virtual base::Status commit(const JobBatch& batch) = 0;
+    virtual base::Result<AlertCommit> commit(const AlertBatch& batch) = 0;
     virtual base::Status compact() = 0;
 
     // Notes that everything was written and the stop is clean; nothing is called after it.
@@ -37,6 +39,7 @@ class Backend {
     virtual base::Result<std::vector<AuditRecord>> audit(const AuditQuery& query) = 0;
     virtual AuditHead audit_head() = 0;
     virtual base::Result<std::vector<model::JobRun>> job_runs(const std::string& key) = 0;
+    virtual AlertReader& alert_reader() = 0;
     virtual base::Status back_up(const std::string& path, const std::function<bool()>& go_on) = 0;
     virtual std::uint64_t bytes_on_disk() const = 0;
 };

@@ -7,6 +7,7 @@
 #include <future>
 
 #include "base/check.hpp"
+#include "store/alert_rules.hpp"
 
 namespace pollux::store {
 
@@ -56,6 +57,11 @@ base::Status QueuedStore::submit(AuditBatch batch, AuditDone done) {
 
 base::Status QueuedStore::submit(JobBatch batch, JobDone done) {
     return enqueue(JobWork{std::move(batch), std::move(done)}, others_waiting_,
+                   limits_.other_batches);
+}
+
+base::Status QueuedStore::submit(AlertBatch batch, AlertDone done) {
+    return enqueue(AlertWork{std::move(batch), std::move(done)}, others_waiting_,
                    limits_.other_batches);
 }
 
@@ -195,6 +201,17 @@ void QueuedStore::perform(JobWork& work) {
     if (work.done) work.done(std::move(result));
 }
 
+void QueuedStore::perform(AlertWork& work) {
+    auto result = timed([&] { return backend_->commit(work.batch); });
+    if (result) {
+        count_commit(rows_in(work.batch) + result->removed, 0, &StoreStats::alert_commits);
+        tell_audit();
+    } else {
+        count_failure(result.error());
+    }
+    if (work.done) work.done(std::move(result));
+}
+
 void QueuedStore::tell_audit() {
     const AuditHead head = backend_->audit_head();
     if (head == audit_told_) return;
@@ -267,6 +284,11 @@ base::Result<std::vector<AuditRecord>> QueuedStore::audit(const AuditQuery& quer
 base::Result<std::vector<model::JobRun>> QueuedStore::job_runs(const std::string& key) {
     count_read();
     return backend_->job_runs(key);
+}
+
+AlertReader& QueuedStore::alert_reader() {
+    count_read();
+    return backend_->alert_reader();
 }
 
 base::Status QueuedStore::back_up(const std::string& path, const std::function<bool()>& go_on) {

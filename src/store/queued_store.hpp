@@ -39,7 +39,9 @@ class QueuedStore final : public Store {
     base::Status submit(ObservationBatch batch, ObservationDone done) override;
     base::Status submit(AuditBatch batch, AuditDone done) override;
     base::Status submit(JobBatch batch, JobDone done) override;
+    base::Status submit(AlertBatch batch, AlertDone done) override;
     base::Result<std::vector<model::JobRun>> job_runs(const std::string& key) override;
+    AlertReader& alert_reader() override;
     base::Status back_up(const std::string& path, const std::function<bool()>& go_on) override;
     base::Status compact() override;
     void flush() override;
@@ -77,11 +79,15 @@ class QueuedStore final : public Store {
         JobBatch batch;
         JobDone done;
     };
+    struct AlertWork {
+        AlertBatch batch;
+        AlertDone done;
+    };
     struct CompactWork {
         MemoryDone done;
     };
     using Work = std::variant<TaskWork, ObjectWork, MemoryWork, ObservationWork, AuditWork, JobWork,
-                              CompactWork>;
+                              AlertWork, CompactWork>;
 
     base::Status enqueue(Work work, std::size_t& waiting, std::size_t limit);
     void run();
@@ -91,6 +97,7 @@ class QueuedStore final : public Store {
     void perform(ObservationWork& work);
     void perform(AuditWork& work);
     void perform(JobWork& work);
+    void perform(AlertWork& work);
     void perform(CompactWork& work);
     // Runs `commit` and counts how long it took.
     template <class Commit>

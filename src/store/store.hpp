@@ -1,5 +1,5 @@
 // The port to durable state: configured objects, one row per task, transitions, learned memory,
-// messages of devices, the audit trail.
+// messages of devices, alerts and what people were told of them, the audit trail.
 //
 // Who uses it: the runtime opens it at the start, loads everything, and from then on only submits
 // batches; nothing is read while polling. People's questions (timeline, versions of the settings)
@@ -11,6 +11,7 @@
 //     batch is answered exactly once.
 //  3. A failed batch leaves the store usable: the next one may succeed without any reopening.
 //  4. A task batch may be submitted again after a failure; applying it twice is like applying once.
+//     So may a batch of alerts.
 //  5. Entries of the audit trail are written with the batch that carries them, all or none; they
 //  get
 //     consecutive numbers in the order of the commits, and each is chained to the one before.
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "store/alert_types.hpp"
 #include "store/observation.hpp"
 #include "store/store_types.hpp"
 
@@ -40,6 +42,7 @@ using MemoryDone = std::move_only_function<void(base::Status)>;
 using JobDone = std::move_only_function<void(base::Status)>;
 // The id of the first row; those of the others follow it. 0 for a batch without rows.
 using ObservationDone = std::move_only_function<void(base::Result<std::uint64_t>)>;
+using AlertDone = std::move_only_function<void(base::Result<AlertCommit>)>;
 using AuditDone = std::move_only_function<void(base::Result<AuditCommit>)>;
 
 class Store {
@@ -73,6 +76,9 @@ class Store {
     // As above; `done` is called exactly once if the batch was accepted.
     virtual base::Status submit(JobBatch batch, JobDone done) = 0;
 
+    // As above; `done` may be empty.
+    virtual base::Status submit(AlertBatch batch, AlertDone done) = 0;
+
     // Returns when everything submitted before was answered, committed or not. From any thread but
     // the store's.
     virtual void flush() = 0;
@@ -99,6 +105,9 @@ class Store {
     // The runs of a job that are kept, oldest first: at most model::kMostRunsPerJob. Those that
     // were under way when an earlier process ended are interrupted. Threads as changes().
     virtual base::Result<std::vector<model::JobRun>> job_runs(const std::string& key) = 0;
+
+    // Alerts and what belongs to them. Lives as long as the store; after close() it may fail.
+    virtual AlertReader& alert_reader() = 0;
 
     // Copies the whole state, as of one moment, to another file, without holding up commits for
     // longer than a few pages take; `go_on` is asked between them. An error if it said no, or

@@ -17,13 +17,14 @@ constexpr std::size_t kMostChanges = 100'000;  // older ones go
 class MemoryBackend final : public Backend {
   public:
     MemoryBackend(std::shared_ptr<MemoryDisk> disk, std::shared_ptr<const AuditKey> key)
-        : disk_(std::move(disk)) {
+        : disk_(std::move(disk)), alert_reader_(disk_->mutex, disk_->content.alerts) {
         const std::scoped_lock lock(disk_->mutex);
         auto& content = disk_->content;
         state_.epoch = ++content.epoch;
         state_.clean_stop = std::exchange(content.clean_stop, false);
         const auto newest = content.changes.empty() ? 0 : content.changes.rbegin()->first;
         state_.first_change = first_change_number(state_.epoch, newest);
+        state_.alert_numbers = content.alerts.numbers;
         if (!key && !disk_->audit_key) disk_->audit_key = AuditKey::random();
         if (key) disk_->audit_key = std::move(key);
         AuditHead head;
@@ -150,6 +151,13 @@ class MemoryBackend final : public Backend {
         return {};
     }
 
+    base::Result<AlertCommit> commit(const AlertBatch& batch) override {
+        const std::scoped_lock lock(disk_->mutex);
+        auto result = apply(disk_->content.alerts, batch);
+        if (result) write_audit(batch.audit);
+        return result;
+    }
+
     base::Status compact() override { return {}; }
 
     base::Status close() override {
@@ -184,8 +192,11 @@ class MemoryBackend final : public Backend {
             std::ranges::sort(jobs, {}, &JobRow::id);
             for (JobRow& job : jobs) visitor.job(std::move(job));
         }
+        store::load(content.alerts, visitor);
         return state_;
     }
+
+    AlertReader& alert_reader() override { return alert_reader_; }
 
     base::Result<std::vector<model::JobRun>> job_runs(const std::string& key) override {
         const std::scoped_lock lock(disk_->mutex);
@@ -354,6 +365,7 @@ class MemoryBackend final : public Backend {
     }
 
     std::shared_ptr<MemoryDisk> disk_;
+    MemoryAlertReader alert_reader_;
     LoadedState state_;
     AuditChain chain_;
     std::uint64_t audited_batch_ = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "store/audit/audit_chain.hpp"
+#include "store/memory/memory_alerts.hpp"
 #include "store/store.hpp"
 
 namespace pollux::store {
@@ -30,6 +31,7 @@ struct MemoryDisk {
         AuditAnchor anchor;                  // first 1: nothing was removed yet
         std::map<std::string, JobRow> jobs;  // by key
         std::map<std::string, std::map<model::RunId, model::JobRun>> job_runs;  // by key
+        MemoryAlerts alerts;
     };
     mutable std::mutex mutex;  // guards content
     Content content;

@@ -1,14 +1,12 @@
 // kill -9 at random moments: an act and its entry are both there or neither, and the trail fits.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/test_random.hpp"
 #include "store/audit/audit_test_support.hpp"
 #include "store/audit/audit_verify.hpp"
 #include "store/audit/checkpoint.hpp"
 #include "store/durable_file.hpp"
+#include "store/sqlite/kill_test_support.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "store/store_test_support.hpp"
 
@@ -44,28 +42,8 @@ base::Secret test_secret() { return base::Secret(std::string(32, 'k')); }
         objects.audit[0].action = "object.act";
         objects.audit[0].object = std::to_string(++version);
         if (!apply(**store, std::move(objects))) _exit(6);
-        static_cast<void>(!write(pipe_fd, &version, sizeof version));
+        report(pipe_fd, version);
     }
-}
-
-std::uint64_t one_round(const std::string& path, std::uint64_t kill_after_us) {
-    int fds[2];
-    if (pipe(fds) != 0) return 0;
-    const pid_t child = fork();
-    if (child == 0) {
-        close(fds[0]);
-        act_for_ever(path, fds[1]);
-    }
-    close(fds[1]);
-    std::uint64_t reported = 0;
-    std::uint64_t version = 0;
-    if (read(fds[0], &version, sizeof version) == sizeof version) reported = version;
-    usleep(static_cast<useconds_t>(kill_after_us));
-    kill(child, SIGKILL);
-    while (read(fds[0], &version, sizeof version) == sizeof version) reported = version;
-    close(fds[0]);
-    waitpid(child, nullptr, 0);
-    return reported;
 }
 
 TEST(AuditKill, ActAndEntryAreBothThereOrNeither) {
@@ -73,8 +51,10 @@ TEST(AuditKill, ActAndEntryAreBothThereOrNeither) {
     base::TestRandom random(99);
     const auto key = std::make_shared<const AuditKey>(test_secret());
     for (int round = 0; round < kRounds; ++round) {
-        const std::uint64_t reported = one_round(folder.path(), random.below(60'000));
-        ASSERT_GT(reported, 0u) << "round " << round;
+        const auto reports = run_and_kill(
+            [&](int pipe_fd) { act_for_ever(folder.path(), pipe_fd); }, random.below(60'000));
+        ASSERT_FALSE(reports.empty()) << "round " << round;
+        const std::uint64_t reported = reports.back();
         SqliteOptions options;
         options.audit.key = key;
         auto store =

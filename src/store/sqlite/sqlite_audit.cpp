@@ -6,6 +6,7 @@
 
 #include "engine/audit_codec.hpp"
 #include "store/sqlite/audit_rows.hpp"
+#include "store/sqlite/rows.hpp"
 #include "store/sqlite/sqlite_backend.hpp"
 
 namespace pollux::store {
@@ -136,10 +137,7 @@ base::Result<std::uint64_t> SqliteBackend::trim_audit(AuditChain& chain,
 
 base::Result<std::vector<AuditRecord>> SqliteBackend::audit(const AuditQuery& query) {
     const std::scoped_lock lock(reader_mutex_);
-    if (!reader_) {
-        return base::make_error(base::ErrorClass::kPermanent, "store.closed",
-                                "store: read after the store was closed");
-    }
+    if (!reader_) return std::unexpected(closed_error());
     return read_audit(*reader_, query);
 }
 

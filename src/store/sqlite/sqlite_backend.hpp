@@ -13,6 +13,7 @@
 #include "store/backend.hpp"
 #include "store/data_directory.hpp"
 #include "store/sqlite/database.hpp"
+#include "store/sqlite/sqlite_alert_reader.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 
 namespace pollux::store {
@@ -28,6 +29,7 @@ class SqliteBackend final : public Backend {
     base::Result<std::uint64_t> commit(const ObservationBatch& batch) override;
     base::Result<AuditCommit> commit(const AuditBatch& batch) override;
     base::Status commit(const JobBatch& batch) override;
+    base::Result<AlertCommit> commit(const AlertBatch& batch) override;
     base::Status compact() override;
     base::Status close() override;
     base::Result<LoadedState> load(const LoadVisitor& visitor) override;
@@ -38,6 +40,7 @@ class SqliteBackend final : public Backend {
     base::Result<std::vector<AuditRecord>> audit(const AuditQuery& query) override;
     AuditHead audit_head() override;
     base::Result<std::vector<model::JobRun>> job_runs(const std::string& key) override;
+    AlertReader& alert_reader() override { return alert_reader_; }
     base::Status back_up(const std::string& path, const std::function<bool()>& go_on) override;
     std::uint64_t bytes_on_disk() const override { return store::bytes_on_disk(path_); }
 
@@ -53,6 +56,7 @@ class SqliteBackend final : public Backend {
     base::Status begin_epoch();
     base::Status count_observations();
     base::Status find_audit_head();
+    base::Status find_alert_numbers();
     base::Status end_open_runs();
 
     base::Status remove_tasks(const std::vector<std::string>& keys);
@@ -69,6 +73,11 @@ class SqliteBackend final : public Backend {
     base::Status write_observations(const ObservationBatch& batch);
     base::Status trim_observations(const ObservationBatch& batch);
 
+    base::Status remove_alert_rows(const AlertBatch& batch);
+    base::Status write_alert_rows(const AlertBatch& batch);
+    base::Status write_alert_numbers(const AlertNumbers& numbers);
+    base::Result<std::uint64_t> trim_alerts(const AlertRetention& retention);
+
     // Within a transaction; `chain` is a copy that is taken over after the commit.
     base::Status write_audit(AuditChain& chain, const std::vector<model::AuditEntry>& entries);
     base::Result<std::uint64_t> trim_audit(AuditChain& chain, const AuditRetention& retention);
@@ -79,6 +88,8 @@ class SqliteBackend final : public Backend {
     base::Status load_tasks(const LoadVisitor& visitor, LoadedState& state);
     base::Status load_memory(const LoadVisitor& visitor);
     base::Status load_jobs(const LoadVisitor& visitor);
+    base::Status load_alerts(const LoadVisitor& visitor, LoadedState& state);
+    static void tell_damage(LoadedState& state, std::string what);
 
     std::shared_ptr<const DataDirectory> directory_;
     SqliteOptions options_;
@@ -86,6 +97,8 @@ class SqliteBackend final : public Backend {
     std::unique_ptr<Database> writer_;
     std::mutex reader_mutex_;  // guards reader_
     std::unique_ptr<Database> reader_;
+    SqliteAlertReader alert_reader_{reader_mutex_, reader_};
+    AlertNumbers alert_numbers_;  // of the writing thread
     LoadedState state_;
     std::uint64_t changes_stored_ = 0;
     struct ObservationCounts {

@@ -4,6 +4,7 @@
 #include "base/bytes.hpp"
 #include "engine/record_codec.hpp"
 #include "store/object_rules.hpp"
+#include "store/sqlite/rows.hpp"
 #include "store/sqlite/sqlite_backend.hpp"
 
 namespace pollux::store {
@@ -12,21 +13,7 @@ namespace {
 
 constexpr std::uint64_t kTrimPerCommit = 2000;
 
-base::Status remove_keys(Database& database, std::string_view sql,
-                         const std::vector<std::string>& keys) {
-    if (keys.empty()) return {};
-    auto statement = database.prepare(sql);
-    if (!statement) return std::unexpected(std::move(statement.error()));
-    for (const auto& key : keys) {
-        statement->bind(1, std::string_view(key));
-        if (auto status = statement->run(); !status) return status;
-    }
-    return {};
-}
-
 constexpr std::string_view kRemoveMemory = "DELETE FROM target_memory WHERE key = ?1";
-
-int number_of(auto enumerator) { return static_cast<int>(enumerator); }
 
 }  // namespace
 
@@ -57,10 +44,10 @@ base::Status SqliteBackend::commit(const engine::WriteBatch& batch) {
 }
 
 base::Status SqliteBackend::remove_tasks(const std::vector<std::string>& keys) {
-    auto status = remove_keys(*writer_, "DELETE FROM task_state WHERE key = ?1", keys);
+    auto status = for_keys(*writer_, "DELETE FROM task_state WHERE key = ?1", keys);
     if (!status) return status;
     if (auto jobs = remove_jobs(keys); !jobs) return jobs;
-    return remove_keys(*writer_, kRemoveMemory, keys);
+    return for_keys(*writer_, kRemoveMemory, keys);
 }
 
 base::Status SqliteBackend::write_tasks(const std::vector<model::TaskRecord>& rows) {
@@ -219,7 +206,7 @@ base::Status SqliteBackend::write_object(const ObjectWrite& write, const std::st
 base::Status SqliteBackend::commit(const MemoryBatch& batch) {
     if (batch.removed.empty() && batch.rows.empty()) return {};
     return in_transaction(*writer_, [&]() -> base::Status {
-        auto removed = remove_keys(*writer_, kRemoveMemory, batch.removed);
+        auto removed = for_keys(*writer_, kRemoveMemory, batch.removed);
         if (!removed) return removed;
         return write_memory(batch.rows);
     });

@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "store/alert_test_support.hpp"
 #include "store/sqlite/database.hpp"
 #include "store/sqlite/fault_vfs_test_support.hpp"
 #include "store/sqlite/sqlite_store.hpp"
@@ -118,6 +119,51 @@ TEST_P(SqliteFaults, OpeningOnAFaultyDiskSaysSoAndLeavesTheFileUsable) {
     FaultVfs::instance().set(DiskFault::kNone);
     auto store = open_at(folder.path(), answers);
     EXPECT_EQ(load_all(*store)->tasks.size(), 1u);
+}
+
+TEST_P(SqliteFaults, ABatchOfAlertsIsWholeOrAbsent) {
+    TemporaryFolder folder;
+    Answers answers;
+    auto store = open_at(folder.path(), answers, FaultVfs::kName);
+    AlertBatch before;
+    before.alerts = {alert_row(1)};
+    before.memory = {{"engine", "before"}};
+    before.cursors = {{"change", 1}};
+    ASSERT_TRUE(apply(*store, before));
+
+    FaultVfs::instance().set(GetParam().fault, GetParam().writes_left);
+    AlertBatch batch;
+    batch.removed_memory = {"engine"};
+    batch.alerts = {alert_row(1, model::AlertState::kResolved)};
+    batch.incidents = {incident_row(1)};
+    for (std::uint64_t i = 2; i <= 500; ++i) {
+        batch.alerts.push_back(alert_row(i));
+        batch.events.push_back(event_row(i, i, 1));
+        batch.notifications.push_back(notification_row(i));
+    }
+    batch.cursors = {{"change", 500}};
+    const auto refused = apply(*store, batch);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, GetParam().code);
+    auto loaded = load_alerts(*store);
+    EXPECT_EQ(loaded.alerts, before.alerts);
+    EXPECT_TRUE(loaded.incidents.empty());
+    EXPECT_TRUE(loaded.notifications.empty());
+    EXPECT_EQ(loaded.memory.at("engine"), "before");
+    EXPECT_EQ(loaded.cursors, before.cursors);
+    EXPECT_TRUE(store->alert_reader().events({}).value().rows.empty());
+
+    FaultVfs::instance().set(DiskFault::kNone);
+    ASSERT_TRUE(apply(*store, batch)) << "the same batch once more";
+    ASSERT_TRUE(store->close());
+    store.reset();
+    EXPECT_EQ(integrity(folder.path()), "ok");
+    store = open_at(folder.path(), answers);
+    loaded = load_alerts(*store);
+    EXPECT_EQ(loaded.alerts.size(), 499U);
+    EXPECT_EQ(loaded.notifications, batch.notifications);
+    EXPECT_EQ(loaded.cursors, batch.cursors);
+    EXPECT_EQ(loaded.state.alert_numbers, (AlertNumbers{500, 1, 500, 500}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, SqliteFaults,

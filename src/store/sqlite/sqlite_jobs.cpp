@@ -6,6 +6,7 @@
 #include <set>
 
 #include "store/object_rules.hpp"
+#include "store/sqlite/rows.hpp"
 #include "store/sqlite/sqlite_backend.hpp"
 
 namespace pollux::store {
@@ -73,13 +74,7 @@ base::Status SqliteBackend::commit(const JobBatch& batch) {
 base::Status SqliteBackend::remove_jobs(const std::vector<std::string>& keys) {
     for (const char* sql :
          {"DELETE FROM job WHERE key = ?1", "DELETE FROM job_run WHERE key = ?1"}) {
-        if (keys.empty()) return {};
-        auto statement = writer_->prepare(sql);
-        if (!statement) return std::unexpected(std::move(statement.error()));
-        for (const std::string& key : keys) {
-            statement->bind(1, std::string_view(key));
-            if (auto status = statement->run(); !status) return status;
-        }
+        if (auto status = for_keys(*writer_, sql, keys); !status) return status;
     }
     return {};
 }
@@ -141,10 +136,7 @@ base::Status SqliteBackend::load_jobs(const LoadVisitor& visitor) {
 
 base::Result<std::vector<model::JobRun>> SqliteBackend::job_runs(const std::string& key) {
     const std::scoped_lock lock(reader_mutex_);
-    if (!reader_) {
-        return base::make_error(base::ErrorClass::kPermanent, "store.closed",
-                                "store: read after the store was closed");
-    }
+    if (!reader_) return std::unexpected(closed_error());
     auto statement = reader_->prepare(
         "SELECT epoch, counter, attempt, started, finished, outcome, exit_status, code, message, "
         "output, truncated, log FROM job_run WHERE key = ?1 ORDER BY epoch, counter");

@@ -1,14 +1,11 @@
 // kill -9 at random moments: what was reported as committed is there afterwards.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <set>
 
 #include "base/test_random.hpp"
 #include "store/sqlite/database.hpp"
+#include "store/sqlite/kill_test_support.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "store/store_test_support.hpp"
 
@@ -25,8 +22,7 @@ constexpr int kRowsPerBatch = 20;
     if (!directory) _exit(2);
     auto store =
         open_sqlite_store(*directory, [pipe_fd](engine::StoreAnswer answer, const base::Error*) {
-            if (!answer.committed) return;
-            static_cast<void>(!write(pipe_fd, &answer.sequence, sizeof answer.sequence));
+            if (answer.committed) report(pipe_fd, answer.sequence);
         });
     if (!store) _exit(3);
     for (std::uint64_t sequence = first;; ++sequence) {
@@ -42,37 +38,6 @@ constexpr int kRowsPerBatch = 20;
     }
 }
 
-void sleep_ms(std::uint64_t millis) {
-    const timespec time{static_cast<time_t>(millis / 1000),
-                        static_cast<long>(millis % 1000) * 1'000'000};
-    nanosleep(&time, nullptr);
-}
-
-// Runs the child, kills it, returns what it reported.
-std::vector<std::uint64_t> one_round(const std::string& path, std::uint64_t first,
-                                     std::uint64_t kill_after_ms) {
-    int fds[2];
-    if (pipe(fds) != 0) return {};
-    const pid_t child = fork();
-    if (child == 0) {
-        close(fds[0]);
-        commit_for_ever(path, fds[1], first);
-    }
-    close(fds[1]);
-    std::vector<std::uint64_t> reported;
-    std::uint64_t sequence = 0;
-    // Wait for the first commit, so that slow machines test something too.
-    if (read(fds[0], &sequence, sizeof sequence) == sizeof sequence) reported.push_back(sequence);
-    sleep_ms(kill_after_ms);
-    kill(child, SIGKILL);
-    while (read(fds[0], &sequence, sizeof sequence) == sizeof sequence) {
-        reported.push_back(sequence);
-    }
-    close(fds[0]);
-    waitpid(child, nullptr, 0);
-    return reported;
-}
-
 TEST(SqliteKill, EveryReportedBatchSurvives) {
     TemporaryFolder folder;
     base::TestRandom random(20240717);
@@ -80,7 +45,9 @@ TEST(SqliteKill, EveryReportedBatchSurvives) {
     std::uint64_t newest = 0;
     for (int round = 0; round < kRounds; ++round) {
         const std::uint64_t first = static_cast<std::uint64_t>(round) * kPerRound + 1;
-        const auto reported = one_round(folder.path(), first, random.below(120));
+        const auto reported =
+            run_and_kill([&](int pipe_fd) { commit_for_ever(folder.path(), pipe_fd, first); },
+                         random.below(120'000));
         ASSERT_FALSE(reported.empty()) << "round " << round;
         for (std::size_t i = 0; i < reported.size(); ++i) ASSERT_EQ(reported[i], first + i);
         total += reported.size();

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "store/object_rules.hpp"
+#include "store/sqlite/rows.hpp"
 #include "store/sqlite/sqlite_backend.hpp"
 
 namespace pollux::store {
@@ -123,10 +124,7 @@ base::Status SqliteBackend::trim_observations(const ObservationBatch& batch) {
 
 base::Result<std::vector<Observation>> SqliteBackend::observations(const ObservationQuery& query) {
     const std::scoped_lock lock(reader_mutex_);
-    if (!reader_) {
-        return base::make_error(base::ErrorClass::kPermanent, "store.closed",
-                                "store: read after the store was closed");
-    }
+    if (!reader_) return std::unexpected(closed_error());
     std::string sql =
         "SELECT id, target_id, key, received, source, kind, signals, text FROM observation "
         "WHERE id > ?1 AND id < ?2";

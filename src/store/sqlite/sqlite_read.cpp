@@ -5,6 +5,7 @@
 
 #include "base/bytes.hpp"
 #include "engine/record_codec.hpp"
+#include "store/sqlite/rows.hpp"
 #include "store/sqlite/sqlite_backend.hpp"
 
 namespace pollux::store {
@@ -13,34 +14,11 @@ namespace {
 
 constexpr std::size_t kDamageTold = 20;
 
-// Calls `take` for each row of the statement.
-template <class Take>
-base::Status each_row(base::Result<Statement>& statement, Take take) {
-    if (!statement) return std::unexpected(std::move(statement.error()));
-    for (;;) {
-        auto row = statement->step();
-        if (!row) return std::unexpected(std::move(row.error()));
-        if (!*row) return {};
-        take(*statement);
-    }
-}
-
-// An unknown number can only come from another program: it becomes the nearest known one.
-template <class Enumeration>
-Enumeration enumerator(const Statement& row, int column, Enumeration last) {
-    const auto value = std::clamp<std::int64_t>(row.integer(column), 0, static_cast<int>(last));
-    return static_cast<Enumeration>(value);
-}
-
-base::Error closed() {
-    return {"store.closed", base::ErrorClass::kPermanent, "store: read after the store was closed"};
-}
-
 }  // namespace
 
 base::Result<LoadedState> SqliteBackend::load(const LoadVisitor& visitor) {
     const std::scoped_lock lock(reader_mutex_);
-    if (!reader_) return std::unexpected(closed());
+    if (!reader_) return std::unexpected(closed_error());
     LoadedState state = state_;
     if (auto status = load_objects(visitor); !status) {
         return std::unexpected(std::move(status.error()));
@@ -52,6 +30,9 @@ base::Result<LoadedState> SqliteBackend::load(const LoadVisitor& visitor) {
         return std::unexpected(std::move(status.error()));
     }
     if (auto status = load_jobs(visitor); !status) {
+        return std::unexpected(std::move(status.error()));
+    }
+    if (auto status = load_alerts(visitor, state); !status) {
         return std::unexpected(std::move(status.error()));
     }
     return state;
@@ -85,13 +66,16 @@ base::Status SqliteBackend::load_tasks(const LoadVisitor& visitor, LoadedState& 
             visitor.task(std::move(*record));
             return;
         }
-        ++state.damaged_rows;
-        if (state.damage.size() >= kDamageTold) return;
-        state.damage.push_back(
-            fmt::format("state of {}: {}", row.text(0),
-                        record ? "its record is of another task or has bytes left over"
-                               : record.error().message));
+        tell_damage(state,
+                    fmt::format("state of {}: {}", row.text(0),
+                                record ? "its record is of another task or has bytes left over"
+                                       : record.error().message));
     });
+}
+
+void SqliteBackend::tell_damage(LoadedState& state, std::string what) {
+    ++state.damaged_rows;
+    if (state.damage.size() < kDamageTold) state.damage.push_back(std::move(what));
 }
 
 base::Status SqliteBackend::load_memory(const LoadVisitor& visitor) {
@@ -104,7 +88,7 @@ base::Status SqliteBackend::load_memory(const LoadVisitor& visitor) {
 
 base::Result<std::vector<StoredChange>> SqliteBackend::changes(const ChangeQuery& query) {
     const std::scoped_lock lock(reader_mutex_);
-    if (!reader_) return std::unexpected(closed());
+    if (!reader_) return std::unexpected(closed_error());
     const auto sql = fmt::format(
         "SELECT number, key, kind, from_state, to_state, failures, at FROM change "
         "WHERE number > ?1 AND number < ?2 {} ORDER BY number {} LIMIT ?3",
@@ -136,7 +120,7 @@ base::Result<std::vector<StoredChange>> SqliteBackend::changes(const ChangeQuery
 base::Result<std::vector<SettingsVersion>> SqliteBackend::settings_versions(std::uint64_t before,
                                                                             std::size_t limit) {
     const std::scoped_lock lock(reader_mutex_);
-    if (!reader_) return std::unexpected(closed());
+    if (!reader_) return std::unexpected(closed_error());
     auto statement = reader_->prepare(
         "SELECT version, id, name, origin, changed_at, note, body FROM settings_version "
         "WHERE version < ?1 ORDER BY version DESC, id DESC LIMIT ?2");

@@ -42,6 +42,9 @@ base::Result<std::unique_ptr<SqliteBackend>> SqliteBackend::open(
     if (auto status = backend->find_audit_head(); !status) {
         return std::unexpected(status.error());
     }
+    if (auto status = backend->find_alert_numbers(); !status) {
+        return std::unexpected(std::move(status.error()));
+    }
     if (auto status = backend->end_open_runs(); !status) {
         return std::unexpected(std::move(status.error()));
     }
