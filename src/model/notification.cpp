@@ -49,6 +49,7 @@ std::string_view to_string(DeliveryState state) {
         case DeliveryState::kDelivered: return "delivered";
         case DeliveryState::kFailed: return "failed";
         case DeliveryState::kCancelled: return "cancelled";
+        case DeliveryState::kHeld: return "held";
     }
     return "unknown";
 }

@@ -128,6 +128,7 @@ enum class DeliveryState : std::uint8_t {
     kDelivered,
     kFailed,     // given up, and shown
     kCancelled,  // over before it was sent
+    kHeld,       // recorded while alerts are reviewed: never sent
 };
 
 // One message to one channel of one receiver. Its id is the idempotency key: the same in every
