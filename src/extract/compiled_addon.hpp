@@ -32,6 +32,10 @@ namespace pollux::extract {
 
 struct AddonPlan;
 
+// Signal::rule of what the exchange itself says (a failure, a status) begins so, then comes the
+// name of the endpoint.
+inline constexpr std::string_view kEndpointRule = "endpoint ";
+
 using Parameters = std::map<std::string, std::string, std::less<>>;
 
 // What one target adds to its addon.

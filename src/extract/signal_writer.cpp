@@ -255,7 +255,7 @@ void SignalWriter::emit_failure(const EndpointPlan& endpoint, const std::string&
     const SignalType* known = known_type(type);
     if (known != nullptr && !known->look.enabled) return;
     Signal signal = dressed(type, nullptr, {});
-    signal.rule = "endpoint " + endpoint.name;
+    signal.rule = std::string(kEndpointRule) + endpoint.name;
     if (signal.message.empty()) signal.message = tidy(failure.message, kMaxMessage, false);
     signal.fields.emplace_back("error", tidy(failure.message, kMaxFieldText, false));
     signal.fields.emplace_back("code", failure.code);
@@ -269,7 +269,7 @@ void SignalWriter::exchange(const EndpointPlan& endpoint, const model::Reply& re
     if (endpoint.on_failure.empty() && endpoint.on_status.empty()) return;
     const auto* failure = std::get_if<model::PollFailure>(&reply.answer);
     if (failure != nullptr && failure->kind == model::FailureKind::kCancelled) return;
-    const std::string rule = "endpoint " + endpoint.name;
+    const std::string rule = std::string(kEndpointRule) + endpoint.name;
     if (failure == nullptr) {
         const auto* http = std::get_if<model::HttpReply>(&reply.answer);
         const std::string* type = http == nullptr ? nullptr : endpoint.signal_of(http->status);

@@ -14,7 +14,7 @@
 // 3. A person's act is answered after the commit of its entry in the audit trail.
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,10 +24,12 @@
 
 #include "alert/input.hpp"
 #include "alert/output.hpp"
+#include "alert/time_windows.hpp"
 #include "base/result.hpp"
 #include "model/audit.hpp"
 #include "model/notification.hpp"
 #include "net/event_loop.hpp"
+#include "observe/histogram.hpp"
 #include "observe/log.hpp"
 #include "runtime/alerts/alert_image.hpp"
 #include "runtime/alerts/alert_news.hpp"
@@ -40,9 +42,9 @@ namespace pollux::runtime {
 
 // What the store held at the start.
 struct AlertLoad {
-    std::vector<model::Alert> alerts;
-    std::vector<model::Incident> incidents;
-    std::vector<model::Notification> notifications;
+    std::vector<model::Alert> alerts;                // open ones
+    std::vector<model::Incident> incidents;          // open ones
+    std::vector<model::Notification> notifications;  // those that wait
     std::vector<store::MemoryRow> memory;
     store::AlertCursors cursors;
     store::AlertNumbers numbers;
@@ -53,32 +55,43 @@ struct AlertCounts {
     std::uint64_t pending = 0;
     std::uint64_t suppressed = 0;
     std::uint64_t incidents = 0;
-    std::uint64_t created = 0;  // since the start, as what follows
-    std::uint64_t resolved = 0;
-    std::uint64_t refused = 0;  // no room
+    std::array<std::uint64_t, 5> created{};  // since the start, by severity
+    std::uint64_t resolved = 0;              // since the start, as what follows
+    std::uint64_t refused = 0;               // no room
     std::uint64_t notifications = 0;
-    std::size_t outbox = 0;  // waiting to be delivered
+    std::size_t outbox = 0;  // notifications that wait
     std::size_t uncommitted = 0;
     bool failing = false;                                        // the store
+    bool impaired = false;                                       // we ourselves are cut off
     observe::Histogram<observe::kAlertDurationBounds> duration;  // of resolved ones
 };
 
-struct AlertWiring {
-    // Notifications to deliver: committed, or marked provisional. The outcome of each comes back
-    // by delivered().
-    std::function<void(std::vector<model::Notification>)> deliver;
+struct AlertDeskOptions {
+    base::SipKey seed;  // of ids; of this life
+    alert::ZoneLookup zones;
+    AlertLoad load;
+    AlertImage image;
+    std::shared_ptr<const NotifyPolicy> policy = std::make_shared<const NotifyPolicy>();
+    // What is raised now, of polls and of messages: for a desk that starts for the first time.
+    std::vector<SignalNews> present;
 };
 
 class AlertDesk {
   public:
     using ActDone = std::move_only_function<void(base::Result<std::vector<alert::ActResult>>)>;
     using Done = std::move_only_function<void(base::Status)>;
+    // Notifications to deliver: committed, or marked provisional. The outcome of each comes back
+    // by delivered().
+    using Deliver = std::function<void(std::vector<model::Notification>)>;
+
+    // The cursors of what is taken in.
+    static constexpr std::string_view kPollCursor = "observations/poll";
+    static constexpr std::string_view kMessageCursor = "observations/message";
 
     // Goes on where an earlier life ended: what was stored and not yet taken in is taken in now.
     // The core, the store and the log outlive it. Blocks for the reading.
-    static base::Result<std::unique_ptr<AlertDesk>> start(
-        store::Store& store, observe::Log& log, CoreLoop& core, AlertLoad load, AlertImage image,
-        std::shared_ptr<const NotifyPolicy> policy);
+    static base::Result<std::unique_ptr<AlertDesk>> start(store::Store& store, observe::Log& log,
+                                                          CoreLoop& core, AlertDeskOptions options);
     ~AlertDesk();
     AlertDesk(const AlertDesk&) = delete;
     AlertDesk& operator=(const AlertDesk&) = delete;
@@ -88,14 +101,16 @@ class AlertDesk {
 
     void set_image(AlertImage image);
     void set_policy(std::shared_ptr<const NotifyPolicy> policy);
-    // Where notifications go. What waited before is handed over at once.
-    void set_delivery(AlertWiring wiring);
+    // Where notifications go; what waits is handed over at once. Empty: nowhere, they wait.
+    void set_delivery(Deliver deliver);
     // Who is told of changes; replaces the one before, empty: nobody.
     void set_sink(AlertSink sink);
 
     void observed(std::vector<SignalNews> news);
     void changed(TaskNews news);
-    // How deliveries ended, or that they are tried again: the rows with their new state.
+    // We ourselves are cut off, or no longer.
+    void suspect_ourselves(bool bad, std::string why);
+    // How deliveries went: the rows with their new state.
     void delivered(std::vector<model::Notification> rows);
 
     // `done` gets one result for each alert; an error: nothing was committed (store.*), or
@@ -103,16 +118,28 @@ class AlertDesk {
     void act(alert::Act act, std::optional<model::AuditEntry> entry, ActDone done);
     void external(std::vector<alert::External> alerts, std::optional<model::AuditEntry> entry,
                   Done done);
-    // Tries a delivery that was given up once more. Error notification.unknown.
-    void retry(std::string notification, model::AuditEntry entry, Done done);
+    // A test message to every channel of a receiver. The ids of the notifications, after their
+    // commit. Error notify.receiver.
+    using TestDone = std::move_only_function<void(base::Result<std::vector<std::string>>)>;
+    void test_receiver(std::string receiver, std::optional<model::AuditEntry> entry, TestDone done);
+    // Tries a delivery that was given up once more. Error notification.unknown or
+    // notification.state.
+    void retry(std::string notification, std::optional<model::AuditEntry> entry, Done done);
 
+    // Who would be told of an alert with these labels now, in words.
+    void explain_route(model::AlertLabels labels, model::Severity severity,
+                       std::move_only_function<void(std::string)> done);
     void open_alerts(std::move_only_function<void(std::vector<model::Alert>)> done);
+    // Silences that hold an alert, by its id.
+    void silences_of(std::string alert,
+                     std::move_only_function<void(std::vector<std::string>)> done);
     void collect_counts(std::move_only_function<void(AlertCounts)> done);
 
   private:
     class Work;  // everything that lives on the desk's thread
 
-    AlertDesk();
+    explicit AlertDesk(std::shared_ptr<net::EventLoop> loop);
+
     std::shared_ptr<net::EventLoop> loop_;
     std::unique_ptr<Work> work_;
     std::thread thread_;

@@ -33,6 +33,7 @@ class HealthBook {
 
     // Tasks that failed and are not confirmed yet.
     std::vector<std::string> suspects() const;
+    bool fails(std::string_view target) const { return of(target).health != alert::Health::kUp; }
     std::size_t size() const { return tasks_.size(); }
 
   private:

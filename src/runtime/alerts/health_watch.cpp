@@ -116,8 +116,8 @@ void HealthWatch::look_at_failing() {
 }
 
 void HealthWatch::survey(KnownTargets known) {
-    const base::BootTime now = loop_->now();
-    if (now < not_before_ || std::exchange(surveying_, true)) return;
+    if (!survey_due()) return;
+    surveying_ = true;
     core_.ask([loop = loop_, life = life_, known = std::move(known)](const CoreLoop::View& view) {
         loop->post([life, health = survey_of(view, known), totals = totals_of(view)]() mutable {
             if (life->watch != nullptr) life->watch->take(std::move(health), totals);

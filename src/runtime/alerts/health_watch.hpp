@@ -59,6 +59,7 @@ class HealthWatch {
     // All tasks that fail: at the start.
     void look_at_failing();
     void survey(KnownTargets known);
+    bool survey_due() const { return !surveying_ && loop_->now() >= not_before_; }
 
   private:
     struct Life;  // tells an answer of the core whether there still is somebody to hear it

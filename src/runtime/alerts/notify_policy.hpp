@@ -2,11 +2,11 @@
 // were at one moment. Immutable; made by the server after each change of the fleet or the settings.
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
 #include "alert/alert_settings.hpp"
+#include "alert/notification_planner.hpp"
+#include "alert/self_monitor.hpp"
 #include "base/time.hpp"
 #include "model/notification.hpp"
 
@@ -14,11 +14,10 @@ namespace pollux::runtime {
 
 struct NotifyPolicy {
     std::vector<model::Receiver> receivers;  // by name
-    std::vector<model::NotifyRoute> routes;  // in their order
+    std::vector<model::NotifyRoute> routes;
     std::vector<model::Silence> silences;
-    alert::AlertSettings settings;
-    bool review = false;       // nothing is sent yet: notifications are recorded as held
-    std::string external_url;  // of the pages that messages point to; empty: none
+    alert::AlertSettings engine;
+    alert::PlannerSettings planner;
     base::Duration retention = std::chrono::hours(24 * 90);
 };
 

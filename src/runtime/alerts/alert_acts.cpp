@@ -1,0 +1,153 @@
+// What people do at the desk of alerts, and what they ask.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/alerts/alert_work.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+// In words, for the entry of the audit trail.
+std::string summary(const std::vector<alert::ActResult>& results) {
+    std::size_t done = 0;
+    for (const alert::ActResult& one : results) done += one.status == alert::ActStatus::kDone;
+    return fmt::format("{} of {} done", done, results.size());
+}
+
+}  // namespace
+
+void AlertDesk::Work::act(alert::Act act, std::optional<model::AuditEntry> entry, ActDone done) {
+    turn();  // what came before is decided before
+    act.ticket = next_ticket_++;
+    const std::string who = act.who;
+    step({std::move(act)}, who);
+    std::vector<alert::ActResult> results = std::exchange(out_.results, {});
+    if (entry) {
+        entry->after = summary(results);
+        const bool any = std::ranges::any_of(results, [](const alert::ActResult& one) {
+            return one.status == alert::ActStatus::kDone;
+        });
+        if (!any) entry->result = model::AuditResult::kFailed;
+    }
+    ledger_.add_act(std::move(entry), [done = std::move(done), results = std::move(results)](
+                                          const base::Status& status) mutable {
+        if (status) {
+            done(std::move(results));
+        } else {
+            done(std::unexpected(status.error()));
+        }
+    });
+    ledger_.commit();
+    wait_until_next();
+}
+
+void AlertDesk::Work::external(std::vector<alert::External> alerts,
+                               std::optional<model::AuditEntry> entry, Done done) {
+    turn();
+    Inputs inputs;
+    for (alert::External& one : alerts) inputs.emplace_back(std::move(one));
+    step(inputs, entry ? entry->principal : std::string());
+    ledger_.add_act(std::move(entry), std::move(done));
+    ledger_.commit();
+    wait_until_next();
+}
+
+void AlertDesk::Work::test_receiver(const std::string& receiver,
+                                    std::optional<model::AuditEntry> entry, TestDone done) {
+    auto made = planner_.test(receiver, net::wall_now());
+    if (!made) {
+        done(std::unexpected(made.error()));
+        return;
+    }
+    std::vector<std::string> ids;
+    for (model::Notification& row : *made) {
+        ids.push_back(row.id);
+        outbox_.insert_or_assign(row.id, row);
+        ledger_.add(std::move(row), true);
+    }
+    ledger_.add_act(std::move(entry), [done = std::move(done),
+                                       ids = std::move(ids)](const base::Status& status) mutable {
+        if (status) {
+            done(std::move(ids));
+        } else {
+            done(std::unexpected(status.error()));
+        }
+    });
+    ledger_.commit();
+}
+
+void AlertDesk::Work::retry(const std::string& notification, std::optional<model::AuditEntry> entry,
+                            Done done) {
+    auto found = store_.alert_reader().notification(notification);
+    if (!found) {
+        done(std::unexpected(found.error()));
+        return;
+    }
+    if (!*found) {
+        done(base::config_error("notification.unknown",
+                                fmt::format("there is no notification {}", notification)));
+        return;
+    }
+    model::Notification row = std::move(**found);
+    if (row.state != model::DeliveryState::kFailed) {
+        done(base::config_error(
+            "notification.state",
+            fmt::format("notification {} is {}: only one that was given up is tried again",
+                        notification, to_string(row.state))));
+        return;
+    }
+    row.state = model::DeliveryState::kWaiting;
+    row.not_before = net::wall_now();
+    row.attempts = 0;
+    outbox_.insert_or_assign(row.id, row);
+    ledger_.add(std::move(row), true);
+    ledger_.add_act(std::move(entry), std::move(done));
+    ledger_.commit();
+}
+
+std::string AlertDesk::Work::explain_route(const model::AlertLabels& labels,
+                                           model::Severity severity) const {
+    alert::MatchLabels match;
+    match.values = labels;
+    if (const auto group = labels.find("group"); group != labels.end()) {
+        match.groups.push_back(group->second);
+    }
+    return planner_.router().explain(match, severity, net::wall_now());
+}
+
+std::vector<model::Alert> AlertDesk::Work::open_alerts() const {
+    std::vector<model::Alert> alerts;
+    alerts.reserve(open_.size());
+    for (const auto& [id, alert] : open_) alerts.push_back(alert);
+    return alerts;
+}
+
+std::vector<std::string> AlertDesk::Work::silences_of(const std::string& alert) const {
+    const auto found = open_.find(alert);
+    if (found == open_.end()) return {};
+    auto hold = planner_.silences().holding(alert::labels_of(found->second), net::wall_now());
+    return hold ? std::move(hold->ids) : std::vector<std::string>();
+}
+
+AlertCounts AlertDesk::Work::counts() const {
+    AlertCounts counts = counts_;
+    for (const auto& [id, alert] : open_) {
+        switch (alert.state) {
+            case model::AlertState::kPending: ++counts.pending; break;
+            case model::AlertState::kSuppressed: ++counts.suppressed; break;
+            default: ++counts.open[static_cast<std::size_t>(alert.severity)]; break;
+        }
+    }
+    const alert::AlertStats stats = engine_.stats();
+    counts.incidents = stats.open_incidents;
+    counts.refused = stats.refused;
+    counts.impaired = stats.impaired;
+    counts.uncommitted = ledger_.waiting();
+    counts.outbox = outbox_.size();
+    counts.failing = ledger_.failing();
+    return counts;
+}
+
+}  // namespace pollux::runtime
