@@ -449,7 +449,9 @@ void CoreLoop::publish(const engine::TaskChange& change) {
     const std::string reason = found == failures_.all().end() ? "" : found->second.message;
     log_change(log_, told, reason, now);
     if (wiring_.published) wiring_.published(change);
-    if (wiring_.events != nullptr) wiring_.events->changed(to_news(told, reason, now));
+    const TaskNews news = to_news(told, reason, now);
+    if (wiring_.news) wiring_.news(news);
+    if (wiring_.events != nullptr) wiring_.events->changed(news);
 }
 
 void CoreLoop::answer_correlations() {

@@ -49,6 +49,7 @@ struct CoreWiring {
     std::function<void(std::vector<RunOrder> orders)> work;
     std::function<void(const RunOrder& order)> job_started;
     EventFeed* events = nullptr;  // is told what may be seen and how polls ended; outlives the loop
+    std::function<void(const TaskNews&)> news;  // the same changes, for who must not miss one
 };
 
 // All of it is taken in one step: settings, devices, removals, then tasks with their plans.

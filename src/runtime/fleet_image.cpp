@@ -48,6 +48,7 @@ class ImageMaker {
                                             .hears_traps = in_.hears_traps,
                                             .hears_http = in_.hears_http},
                                            diagnostics_);
+        image.alerts = make_alert_image(in_.fleet, image);
         return image;
     }
 

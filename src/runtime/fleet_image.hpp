@@ -13,6 +13,7 @@
 #include "config/settings.hpp"
 #include "document/diagnostic.hpp"
 #include "extract/compiled_addon.hpp"
+#include "runtime/alerts/alert_image.hpp"
 #include "runtime/core_loop.hpp"
 #include "runtime/inbound/inbound_image.hpp"
 #include "runtime/jobs/job_types.hpp"
@@ -44,6 +45,7 @@ struct FleetImage {
     std::map<std::string, std::shared_ptr<const PollPlan>, std::less<>> plans;
     // What is not asked but heard; no tasks.
     std::shared_ptr<const InboundImage> inbound = std::make_shared<const InboundImage>();
+    AlertImage alerts;
 };
 
 // Errors and warnings go to `diagnostics`; with errors the image must not replace a good one.

@@ -179,9 +179,23 @@ base::Status Server::load() {
         memories_.emplace_back(std::move(row.key), std::move(row.bytes));
     };
     visitor.job = [&](store::JobRow&& row) { job_rows_.push_back(std::move(row)); };
+    visitor.alert = [&](model::Alert&& row) { alert_load_.alerts.push_back(std::move(row)); };
+    visitor.incident = [&](model::Incident&& row) {
+        alert_load_.incidents.push_back(std::move(row));
+    };
+    visitor.notification = [&](model::Notification&& row) {
+        alert_load_.notifications.push_back(std::move(row));
+    };
+    visitor.alert_memory = [&](store::MemoryRow&& row) {
+        alert_load_.memory.push_back(std::move(row));
+    };
+    visitor.alert_cursor = [&](std::string_view name, std::uint64_t value) {
+        alert_load_.cursors.emplace(name, value);
+    };
     auto loaded = store_->load(visitor);
     if (!loaded) return std::unexpected(loaded.error());
     loaded_ = std::move(*loaded);
+    alert_load_.numbers = loaded_.alert_numbers;
     event_epoch_ =
         directory_ ? loaded_.epoch : static_cast<std::uint32_t>(random_bits().first & 0xFFFFFU) + 1;
     if (!unreadable.empty()) {
@@ -243,6 +257,9 @@ base::Status Server::start_threads() {
     CoreWiring wiring = core_wiring();
     jobs_->wire(wiring);
     wiring.events = &events_;
+    wiring.news = [this](const TaskNews& news) {
+        if (AlertDesk* desk = alerts()) desk->changed(news);
+    };
     core_ = std::make_unique<CoreLoop>(*store_, log_, std::move(wiring), shards,
                                        static_cast<std::size_t>(settings_.metrics_target_limit));
 
@@ -255,12 +272,14 @@ base::Status Server::start_threads() {
         shards_[i]->recall(std::move(memories.of_shards[i]));
         shards_[i]->start();
     }
-    core_->start(loaded_.epoch, loaded_.first_change, *image->settings);
     image_ = std::make_shared<const FleetImage>(std::move(*image));
+    if (auto status = make_alerts(); !status) return status;
+    core_->start(loaded_.epoch, loaded_.first_change, *image_->settings);
     follow_jobs();
     jobs_->start(*core_);
     restore_tasks();
-    return start_desk(std::move(memories.heard));
+    if (auto status = start_desk(std::move(memories.heard)); !status) return status;
+    return run_alerts();
 }
 
 CoreWiring Server::core_wiring() {
@@ -324,6 +343,7 @@ void Server::stop() {
     save_memories(true);
     for (const auto& shard : shards_) shard->stop();
     journal_.reset();
+    if (alerts_) alerts_->stop();
     if (history_) {
         if (auto closed = history_->close(); !closed) {
             log_.error("the history did not close cleanly", {{"error", closed.error().message}});

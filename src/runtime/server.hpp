@@ -5,6 +5,7 @@
 // to the core. What is refused changes nothing.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -142,7 +143,8 @@ class Server {
     verify_audit() const;
     store::History* history() { return history_.get(); }
     JobDesk* jobs() { return jobs_.get(); }  // null: offline
-    AlertDesk* alerts() { return nullptr; }
+    // Null: offline. From any thread, until stop().
+    AlertDesk* alerts() { return alert_desk_.load(std::memory_order_acquire); }
     base::WallTime started_at() const { return started_at_; }
 
   private:
@@ -180,6 +182,10 @@ class Server {
     void save_memories(bool wait);
     base::Result<base::SipKey> inbound_key();
     base::Status start_desk(std::vector<std::pair<std::string, std::string>> memories);
+    base::Status make_alerts();
+    base::Status run_alerts();
+    std::shared_ptr<const NotifyPolicy> notify_policy() const;
+    void follow_alerts();
     void write_own_metrics(const std::vector<ShardCounts>& shards, const InboundCounts& inbound,
                            std::string& out) const;
 
@@ -228,6 +234,9 @@ class Server {
     bool hears_http_ = false;
     std::unique_ptr<InboundDesk> desk_;
     std::unique_ptr<SignalJournal> journal_;
+    AlertLoad alert_load_;  // of the start only
+    std::unique_ptr<AlertDesk> alerts_;
+    std::atomic<AlertDesk*> alert_desk_ = nullptr;  // alerts_, for other threads
     net::Timer house_timer_;
     std::uint64_t house_turn_ = 0;
     std::uint64_t reloads_ok_ = 0;

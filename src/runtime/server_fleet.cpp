@@ -219,6 +219,7 @@ void Server::take_image(FleetImage next) {
         log_.warn("the core has not taken a change yet");
     }
     follow_jobs();
+    follow_alerts();
 }
 
 void Server::publish_view() {

@@ -92,6 +92,9 @@ base::Status Server::start_desk(std::vector<std::pair<std::string, std::string>>
                                           ? schedule::PokeReason::kTrap
                                           : schedule::PokeReason::kWebhook);
     };
+    wiring.signals = [this](std::vector<SignalNews> news) {
+        if (AlertDesk* alerts = this->alerts()) alerts->observed(std::move(news));
+    };
     auto desk = InboundDesk::start(*store_, log_, std::move(options), std::move(wiring),
                                    std::move(memories), image_->inbound);
     if (!desk) return std::unexpected(desk.error());

@@ -127,6 +127,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const Cause&
     if (desk_) desk_->set_limits(std::move(*limits));
     if (core_) core_->set_target_limit(static_cast<std::size_t>(settings_.metrics_target_limit));
     take_image(std::move(*image));
+    follow_alerts();
     if (settings_changed_) settings_changed_(settings_);
     if (settings_file_) mirror_settings();
     return {};

@@ -16,20 +16,23 @@ constexpr base::Duration kStopWait = std::chrono::seconds(5);
 
 AlertDesk::AlertDesk(std::shared_ptr<net::EventLoop> loop) : loop_(std::move(loop)) {}
 
-base::Result<std::unique_ptr<AlertDesk>> AlertDesk::start(store::Store& store, observe::Log& log,
-                                                          CoreLoop& core,
-                                                          AlertDeskOptions options) {
+base::Result<std::unique_ptr<AlertDesk>> AlertDesk::make(store::Store& store, observe::Log& log,
+                                                         CoreLoop& core, AlertDeskOptions options) {
     auto loop = net::EventLoop::create();
     if (!loop) return std::unexpected(loop.error());
     std::unique_ptr<AlertDesk> desk(new AlertDesk(std::move(*loop)));
     desk->work_ = std::make_unique<Work>(desk->loop_, store, log, core, std::move(options));
-    if (auto status = desk->work_->restore(); !status) return std::unexpected(status.error());
-    desk->loop_->post([work = desk->work_.get()] { work->begin(); });
-    desk->thread_ = std::thread([running = desk->loop_] {
-        pthread_setname_np(pthread_self(), "pollux-alerts");
-        running->run();
-    });
     return desk;
+}
+
+base::Status AlertDesk::run(const std::vector<SignalNews>& present) {
+    if (auto status = work_->restore(present); !status) return status;
+    thread_ = std::thread([loop = loop_, work = work_.get()] {
+        pthread_setname_np(pthread_self(), "pollux-alerts");
+        work->begin();
+        loop->run();
+    });
+    return {};
 }
 
 AlertDesk::~AlertDesk() { stop(); }

@@ -72,8 +72,6 @@ struct AlertDeskOptions {
     AlertLoad load;
     AlertImage image;
     std::shared_ptr<const NotifyPolicy> policy = std::make_shared<const NotifyPolicy>();
-    // What is raised now, of polls and of messages: for a desk that starts for the first time.
-    std::vector<SignalNews> present;
 };
 
 class AlertDesk {
@@ -88,10 +86,14 @@ class AlertDesk {
     static constexpr std::string_view kPollCursor = "observations/poll";
     static constexpr std::string_view kMessageCursor = "observations/message";
 
-    // Goes on where an earlier life ended: what was stored and not yet taken in is taken in now.
-    // The core, the store and the log outlive it. Blocks for the reading.
-    static base::Result<std::unique_ptr<AlertDesk>> start(store::Store& store, observe::Log& log,
-                                                          CoreLoop& core, AlertDeskOptions options);
+    // From now on it may be told things; it takes them in when it runs. The core, the store and the
+    // log outlive it.
+    static base::Result<std::unique_ptr<AlertDesk>> make(store::Store& store, observe::Log& log,
+                                                         CoreLoop& core, AlertDeskOptions options);
+    // Goes on where an earlier life ended: what was stored and not yet taken in is taken in first.
+    // `present` is what is raised now: taken in by a desk that never ran before. Blocks for the
+    // reading. Once.
+    base::Status run(const std::vector<SignalNews>& present);
     ~AlertDesk();
     AlertDesk(const AlertDesk&) = delete;
     AlertDesk& operator=(const AlertDesk&) = delete;

@@ -60,7 +60,7 @@ AlertDesk::Work::Work(std::shared_ptr<net::EventLoop> loop, store::Store& store,
 
 // --- the start ----------------------------------------------------------------------------------
 
-base::Status AlertDesk::Work::restore() {
+base::Status AlertDesk::Work::restore(const std::vector<SignalNews>& present) {
     const base::Instant now = net::instant_now();
     AlertLoad& load = options_.load;
     alert::AlertEngine::Rows rows;
@@ -95,21 +95,26 @@ base::Status AlertDesk::Work::restore() {
     const auto messages = load.cursors.find(kMessageCursor);
     if (polls == load.cursors.end() || messages == load.cursors.end()) {
         // The first time: what is raised now, and from here on every row.
-        for (const SignalNews& news : options_.present) add_signals(news);
-        auto newest = store_.observations({.newest_first = true, .limit = 1});
+        for (const SignalNews& news : present) add_signals(news);
+        store::ObservationQuery query;
+        query.newest_first = true;
+        query.limit = 1;
+        auto newest = store_.observations(query);
         if (!newest) return std::unexpected(newest.error());
-        const std::uint64_t last = newest->empty() ? 0 : newest->front().id;
-        ledger_.set_cursor(std::string(kPollCursor), last);
-        ledger_.set_cursor(std::string(kMessageCursor), last);
+        polls_seen_ = messages_seen_ = newest->empty() ? 0 : newest->front().id;
+        ledger_.set_cursor(std::string(kPollCursor), polls_seen_);
+        ledger_.set_cursor(std::string(kMessageCursor), messages_seen_);
         return {};
     }
-    return replay(polls->second, messages->second);
+    polls_seen_ = polls->second;
+    messages_seen_ = messages->second;
+    return replay();
 }
 
 // Rows that were stored and not taken in before the last life ended.
-base::Status AlertDesk::Work::replay(std::uint64_t polls, std::uint64_t messages) {
+base::Status AlertDesk::Work::replay() {
     store::ObservationQuery query;
-    query.after = std::min(polls, messages);
+    query.after = std::min(polls_seen_, messages_seen_);
     query.limit = store::kMostObservationsPerQuery;
     for (;;) {
         auto rows = store_.observations(query);
@@ -119,7 +124,6 @@ base::Status AlertDesk::Work::replay(std::uint64_t polls, std::uint64_t messages
             SignalNews news;
             news.row = row.id;
             news.message = model::is_inbound(row.kind);
-            if (row.id <= (news.message ? messages : polls)) continue;
             news.key = row.key;
             news.target_id = row.target_id;
             news.source = row.source;
@@ -199,6 +203,10 @@ bool AlertDesk::Work::is_failure_of_device(const SignalNews& news,
 
 void AlertDesk::Work::add_signals(const SignalNews& news) {
     if (news.row != 0) {
+        // A row that was read at the start may come once more from who stored it.
+        std::uint64_t& seen = news.message ? messages_seen_ : polls_seen_;
+        if (news.row <= seen) return;
+        seen = news.row;
         ledger_.set_cursor(std::string(news.message ? kMessageCursor : kPollCursor), news.row);
     }
     if (news.told) return;

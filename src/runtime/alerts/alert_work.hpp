@@ -26,7 +26,7 @@ class AlertDesk::Work {
          CoreLoop& core, AlertDeskOptions options);
 
     // Before the thread runs: what was, and what came while nobody took it in.
-    base::Status restore();
+    base::Status restore(const std::vector<SignalNews>& present);
     void begin();
     void end();  // no more timers
 
@@ -72,7 +72,7 @@ class AlertDesk::Work {
     void send_fleet();
     bool is_failure_of_device(const SignalNews& news, const model::Signal& signal) const;
     void add_signals(const SignalNews& news);
-    base::Status replay(std::uint64_t polls, std::uint64_t messages);
+    base::Status replay();
     base::Status restore_planner();
     void wait_until_next();
 
@@ -103,6 +103,8 @@ class AlertDesk::Work {
     std::map<std::string, model::Notification, std::less<>> outbox_;  // that wait, by id
     std::map<std::string, base::WallTime, std::less<>> begun_;        // flexible silences, by id
     std::set<std::string, std::less<>> stale_;  // targets that were told as stale
+    std::uint64_t polls_seen_ = 0;              // rows taken in
+    std::uint64_t messages_seen_ = 0;           // rows taken in
     std::uint64_t next_ticket_ = 1;
     base::BootTime engine_wake_ = base::BootTime::max();
     AlertCounts counts_;
