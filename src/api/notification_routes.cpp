@@ -3,6 +3,7 @@
 #include "api/alert_pages.hpp"
 #include "api/alert_queries.hpp"
 #include "api/routes.hpp"
+#include "document/map_reader.hpp"
 
 namespace pollux::api {
 namespace {
@@ -55,6 +56,63 @@ void retry(const ServerLink& link, Call call) {
             return held->problem(problem);
         }
         link.loop->post([link, id, held] { answer_with(link, id, std::move(*held)); });
+    });
+}
+
+// Sends to every channel; what each of them said is in the notifications.
+void test(const ServerLink& link, Call call) {
+    const auto reason = read_reason(call);
+    if (!reason) return call.problem(reason.error());
+    const auto desk = alert_desk(link);
+    if (!desk) return call.problem(desk.error());
+    const std::string name(call.parameter("name"));
+    auto entry = audit_entry(call, "receiver.test", name, *reason);
+    auto held = std::make_shared<Call>(std::move(call));
+    (*desk)->test_receiver(name, std::move(entry), [held](auto ids) {
+        if (!ids) {
+            Problem problem = problem_of(ids.error());
+            if (ids.error().code == "notify.receiver") problem.status = 404;
+            return held->problem(problem);
+        }
+        std::string body;
+        JsonWriter json(body);
+        json.object().key("notifications").array();
+        for (const std::string& id : *ids) json.value(id);
+        json.end_array().end_object();
+        held->json(202, std::move(body));
+    });
+}
+
+// {"labels": {…}, "severity": "critical"}: who would be told, and why.
+void test_route(const ServerLink& link, Call call) {
+    const auto body = read_body(call);
+    if (!body) return call.problem(body.error());
+    document::Diagnostics diagnostics;
+    document::MapReader reader(*body, "", diagnostics);
+    model::AlertLabels labels;
+    if (const document::Node* given = reader.map("labels")) {
+        for (const document::MapEntry& entry : given->entries()) {
+            labels.emplace(entry.key, entry.value.scalar());
+        }
+    }
+    if (labels.size() > 64) reader.error("labels", "at most 64 labels");
+    const std::string word = reader.string("severity").value_or("");
+    const auto named = labels.find("severity");
+    const auto severity = model::severity_of(!word.empty()           ? word
+                                             : named == labels.end() ? "warning"
+                                                                     : named->second);
+    if (!severity) reader.error("severity", "info, warning, minor, major or critical");
+    reader.finish();
+    if (!diagnostics.ok()) return call.problem(problem_of(diagnostics));
+    const auto desk = alert_desk(link);
+    if (!desk) return call.problem(desk.error());
+    labels.insert_or_assign("severity", std::string(to_string(*severity)));
+    auto held = std::make_shared<Call>(std::move(call));
+    (*desk)->explain_route(std::move(labels), *severity, [held](const std::string& words) {
+        std::string text;
+        JsonWriter json(text);
+        json.object().field("explanation", words).end_object();
+        held->json(200, std::move(text));
     });
 }
 
@@ -121,6 +179,29 @@ void add_notification_routes(std::vector<Route>& routes, const ServerLink& link)
     again.response_example = kNotification;
     again.handler = [link](Call call) { retry(link, std::move(call)); };
     routes.push_back(std::move(again));
+
+    Route trial = notification_route("POST", "/api/receivers/{name}/test", "testReceiver",
+                                     "Send a test message to every channel of a receiver.");
+    trial.description =
+        "Answers with the ids of the notifications. What the channels said stands in "
+        "GET /api/notifications/{id} a moment later: state, attempts, last_error.";
+    trial.status = 202;
+    trial.response_example = R"({"notifications":["5d41402abc4b2a76b9719d911017c592"]})";
+    trial.handler = [link](Call call) { test(link, std::move(call)); };
+    routes.push_back(std::move(trial));
+
+    Route route = notification_route("POST", "/api/route-test", "testRoute",
+                                     "Who would be told of an alert with these labels, and why.");
+    route.permission = Permission::kRead;
+    route.request_schema =
+        R"({"type":"object","additionalProperties":false,"properties":{"labels":)"
+        R"({"type":"object","additionalProperties":{"type":"string"}},)"
+        R"("severity":{"type":"string"}}})";
+    route.request_example = R"({"labels":{"site":"berlin"},"severity":"critical"})";
+    route.body_optional = false;
+    route.response_example = R"({"explanation":"no route applies: nobody is told"})";
+    route.handler = [link](Call call) { test_route(link, std::move(call)); };
+    routes.push_back(std::move(route));
 
     Route health = notification_route("GET", "/api/channels", "listChannels",
                                       "When each channel last worked, and its last error.");

@@ -96,6 +96,7 @@ enum class MetricId : std::uint8_t {
     kAlertsRefused,
     kAlertsUncommitted,
     kIncidentsOpen,
+    kObserverImpaired,
     kNotifications,
     kNotificationsWaiting,
     kEventClients,

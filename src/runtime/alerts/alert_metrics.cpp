@@ -9,12 +9,15 @@ void write_alert_metrics(observe::MetricWriter& writer, const AlertCounts& count
         writer.family(id);
         writer.sample({}, static_cast<double>(value));
     };
-    writer.family(MetricId::kAlertsActive);
-    for (std::size_t i = 0; i < counts.open.size(); ++i) {
-        writer.sample({to_string(static_cast<model::Severity>(i))},
-                      static_cast<double>(counts.open[i]));
-    }
-    plain(MetricId::kAlertsFired, counts.created);
+    const auto by_severity = [&](MetricId id, const std::array<std::uint64_t, 5>& values) {
+        writer.family(id);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            writer.sample({to_string(static_cast<model::Severity>(i))},
+                          static_cast<double>(values[i]));
+        }
+    };
+    by_severity(MetricId::kAlertsActive, counts.open);
+    by_severity(MetricId::kAlertsFired, counts.created);
     plain(MetricId::kAlertsResolved, counts.resolved);
     writer.family(MetricId::kAlertDuration);
     writer.histogram({}, observe::kAlertDurationBounds, counts.duration.counts(),
@@ -25,6 +28,7 @@ void write_alert_metrics(observe::MetricWriter& writer, const AlertCounts& count
     plain(MetricId::kAlertsRefused, counts.refused);
     plain(MetricId::kAlertsUncommitted, counts.uncommitted);
     plain(MetricId::kIncidentsOpen, counts.incidents);
+    plain(MetricId::kObserverImpaired, counts.impaired ? 1 : 0);
     plain(MetricId::kNotifications, counts.notifications);
     plain(MetricId::kNotificationsWaiting, counts.outbox);
 }
