@@ -60,6 +60,7 @@ struct AlertStats {
     std::uint64_t unknown_targets = 0;  // observations of targets that are not in the fleet
     std::uint64_t disabled = 0;         // observations of what is disabled
     std::uint64_t foreign_clears = 0;   // of alerts that another target raised
+    std::uint64_t shared = 0;           // failures told by the alert of another target
     std::uint64_t damaged_rows = 0;     // could not be read at the restore, and were left out
     std::size_t open_alerts = 0;
     std::size_t open_incidents = 0;
@@ -87,7 +88,7 @@ class AlertEngine {
     Rows rows(base::Instant now) const;
 
     // Takes effect with what happens next.
-    void set_settings(AlertSettings settings) { settings_ = settings; }
+    void set_settings(AlertSettings settings);
 
     // nullptr: not open. Until the next step.
     const model::Alert* find_alert(std::string_view id) const;
@@ -100,6 +101,7 @@ class AlertEngine {
 
   private:
     static constexpr std::uint32_t kNone = AlertSlot::kNone;
+    static constexpr std::string_view kCountersKey = "counters";
 
     // One raise, wherever it comes from.
     struct Raise {
@@ -123,7 +125,7 @@ class AlertEngine {
         base::Duration hold{};
     };
 
-    // engine.cpp: the step, what is written at its end
+    // engine_inputs.cpp
     void apply(const Observed& input);
     void apply(const TargetHealth& input);
     void apply(const DeviceVerified& input);
@@ -131,6 +133,10 @@ class AlertEngine {
     void apply(const Act& input);
     void apply(const External& input);
     void apply(const ObserverReport& input);
+    void recover(std::uint32_t target);
+    void fail(std::uint32_t target, const TargetHealth& input);
+
+    // engine.cpp: the step, what is written at its end
     void mark(std::uint32_t slot, std::string_view cause);
     void flush_alerts();
     void write_memory();
@@ -163,6 +169,7 @@ class AlertEngine {
     void answered(std::uint32_t device);
     void take_over(std::uint32_t device);
     void release_children(std::uint32_t device);
+    void recheck_doubtful();
     void watch_observer();
     void begin_impairment();
     void end_impairment();
@@ -189,7 +196,9 @@ class AlertEngine {
 
     // engine_fleet.cpp, engine_restore.cpp
     const TypeFacts* type_facts(std::uint32_t target, std::string_view type) const;
-    bool is_wanted(const model::Alert& alert, std::uint32_t target) const;
+    bool is_wanted(std::uint32_t target, std::string_view type) const;
+    // Its identity is no longer what its target gives it; a new address is taken over.
+    bool is_outdated(std::uint32_t slot);
     void reconcile();
     void refresh_facts(std::uint32_t slot);
     void attach(std::uint32_t slot, std::uint32_t target);
@@ -214,7 +223,6 @@ class AlertEngine {
     IncidentBook incidents_;
     HistoryBook histories_;
     ObserverWatch observer_;
-    std::uint32_t observer_incident_ = IncidentBook::kNone;
     // Alerts about missing answers that are not decided, by number.
     std::set<std::pair<std::uint64_t, std::uint32_t>> held_;
     AlertStats stats_;

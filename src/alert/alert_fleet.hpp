@@ -26,7 +26,7 @@ enum class FailureThreshold : std::uint8_t {
 struct TypeFacts {
     std::string type;
     bool enabled = true;
-    std::optional<model::Severity> severity;  // instead of the one that the signal names
+    std::optional<model::Severity> severity{};  // instead of the one that the signal names
     base::Duration hold{};                    // `for`: pending so long, raised all the time
     base::Duration keep_firing_for{};         // open so long after the clear
     // It says that an answer did not come, so a dead device on the way explains it.

@@ -57,6 +57,7 @@ struct AlertSlot {
     std::uint32_t place_at_target = 0;
     std::uint32_t incident = kNone;
     std::uint32_t place_in_incident = 0;
+    bool counted = false;  // among those that its incident suppresses
     base::BootTime due = base::BootTime::max();
 
     // Of the current step.

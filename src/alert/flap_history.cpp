@@ -27,7 +27,7 @@ void FlapHistory::advance(base::BootTime now, base::Duration slot) {
 }
 
 void FlapHistory::change(base::BootTime now, const FlapSettings& settings) {
-    advance(now, settings.slot);
+    flaps(now, settings);  // what is over is over before this counts
     changes_ = ((changes_ << 1) | 1) & kMask;
     counted_ = now;
     changed_at_ = now;
@@ -35,16 +35,15 @@ void FlapHistory::change(base::BootTime now, const FlapSettings& settings) {
 }
 
 void FlapHistory::tell(base::BootTime now, const FlapSettings& settings) {
-    if (tells_last(now, settings)) flapping_ = true;
+    if (recent(now, settings) + 1 >= settings.tellings) flapping_ = true;
     std::erase_if(told_, [&](base::BootTime at) { return now - at >= settings.cool_down; });
     if (told_.size() >= kMaxTold) told_.erase(told_.begin());
     told_.push_back(now);
 }
 
-bool FlapHistory::tells_last(base::BootTime now, const FlapSettings& settings) const {
-    const auto recent = std::ranges::count_if(
-        told_, [&](base::BootTime at) { return now - at < settings.cool_down; });
-    return static_cast<std::uint32_t>(recent) + 1 >= settings.tellings;
+std::uint32_t FlapHistory::recent(base::BootTime now, const FlapSettings& settings) const {
+    return static_cast<std::uint32_t>(std::ranges::count_if(
+        told_, [&](base::BootTime at) { return now - at < settings.cool_down; }));
 }
 
 bool FlapHistory::flaps(base::BootTime now, const FlapSettings& settings) {

@@ -30,8 +30,8 @@ class FlapHistory {
 
     // One more message about it goes out now.
     void tell(base::BootTime now, const FlapSettings& settings);
-    // Whether a message now would be the last that is allowed.
-    bool tells_last(base::BootTime now, const FlapSettings& settings) const;
+    // Messages within the last cool-down.
+    std::uint32_t recent(base::BootTime now, const FlapSettings& settings) const;
 
     void begin_flapping() { flapping_ = true; }
     // Lets time pass; whether it flaps now.

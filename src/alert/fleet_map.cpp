@@ -75,6 +75,7 @@ void FleetMap::load(std::shared_ptr<const AlertFleet> fleet) {
     by_name_.clear();
     tops_.clear();
     failing_.clear();
+    doubtful_.clear();
     monitored_ = 0;
     targets_.reserve(fleet_->targets.size());
     for (const TargetFacts& facts : fleet_->targets) {
@@ -133,6 +134,7 @@ void FleetMap::carry_over(const std::vector<TargetState>& targets, const base::F
         if (state.failing_since != base::BootTime::max())
             failing_.insert({state.failing_since, at});
         if (old.changed) mark_device(at);
+        refresh_doubt(at);
     }
 }
 
@@ -188,6 +190,7 @@ void FleetMap::refresh_failing(std::uint32_t device, base::BootTime now) {
     const bool failing = state.down || std::ranges::any_of(state.targets, [&](std::uint32_t at) {
                              return fails(targets_[at]);
                          });
+    refresh_doubt(device);
     const bool before = state.failing_since != base::BootTime::max();
     if (failing == before) return;
     if (before) failing_.erase({state.failing_since, device});
@@ -196,11 +199,26 @@ void FleetMap::refresh_failing(std::uint32_t device, base::BootTime now) {
     mark_device(device);
 }
 
+void FleetMap::refresh_doubt(std::uint32_t device) {
+    DeviceState& state = devices_[device];
+    const bool doubted =
+        state.down && state.monitored &&
+        std::ranges::none_of(state.targets, [&](std::uint32_t at) { return fails(targets_[at]); });
+    const base::BootTime since =
+        doubted ? std::max(state.answered_at, state.asked_at) : base::BootTime::max();
+    if (since == state.doubted_since) return;
+    if (state.doubted_since != base::BootTime::max())
+        doubtful_.erase({state.doubted_since, device});
+    state.doubted_since = since;
+    if (doubted) doubtful_.insert({since, device});
+}
+
 bool FleetMap::ask(std::uint32_t device, base::BootTime now, base::Duration timeout) {
     DeviceState& state = devices_[device];
     if (state.asked_at > state.answered_at && now - state.asked_at < timeout) return false;
     if (state.asked_at == now) return false;  // asked and answered at this very moment
     state.asked_at = now;
+    refresh_doubt(device);
     mark_device(device);
     return true;
 }

@@ -52,6 +52,7 @@ struct DeviceState {
     base::BootTime answered_at = base::BootTime::min();     // last answer that somebody asked for
     base::BootTime asked_at = base::BootTime::min();
     base::BootTime failing_since = base::BootTime::max();  // max: it does not
+    base::BootTime doubted_since = base::BootTime::max();  // its place among the doubtful ones
 };
 
 class FleetMap {
@@ -98,7 +99,11 @@ class FleetMap {
     // Whether a question goes out now; not while another one is on its way.
     bool ask(std::uint32_t device, base::BootTime now, base::Duration timeout);
 
-    const std::set<std::pair<base::BootTime, std::uint32_t>>& failing() const { return failing_; }
+    using ByTime = std::set<std::pair<base::BootTime, std::uint32_t>>;
+    const ByTime& failing() const { return failing_; }
+    // Verified down although none of its targets fails: nobody will say when it is up again, so it
+    // must be asked. Ordered by when it was last.
+    const ByTime& doubtful() const { return doubtful_; }
 
     void write_changes(const TimeCodec& times, std::vector<MemoryRow>& out);
     void write_all(const TimeCodec& times, std::vector<MemoryRow>& out) const;
@@ -126,6 +131,7 @@ class FleetMap {
     void carry_over(const std::vector<TargetState>& targets, const base::FlatIndex& by_id,
                     const std::vector<DeviceState>& devices);
     void refresh_failing(std::uint32_t device, base::BootTime now);
+    void refresh_doubt(std::uint32_t device);
     Believed believe(std::uint32_t device, bool down, base::BootTime now);
     void mark_target(std::uint32_t target);
     void mark_device(std::uint32_t device);
@@ -139,7 +145,8 @@ class FleetMap {
     base::FlatIndex by_name_;
     std::vector<std::uint32_t> tops_;
     std::size_t monitored_ = 0;
-    std::set<std::pair<base::BootTime, std::uint32_t>> failing_;
+    ByTime failing_;
+    ByTime doubtful_;
     std::vector<std::uint32_t> changed_targets_;
     std::vector<std::uint32_t> changed_devices_;
     std::vector<MemoryRow> gone_;

@@ -71,6 +71,7 @@ bool FleetMap::restore_target(std::string_view id, std::string_view bytes) {
     targets_[at].health = static_cast<Health>(health);
     targets_[at].permanent = permanent;
     targets_[at].told_down = told_down;
+    refresh_doubt(targets_[at].device);
     return true;
 }
 
@@ -93,6 +94,7 @@ bool FleetMap::restore_device(std::string_view name, std::string_view bytes,
     state.asked_at = asked;
     state.failing_since = failing;
     if (failing != base::BootTime::max()) failing_.insert({failing, at});
+    refresh_doubt(at);
     return true;
 }
 

@@ -8,6 +8,7 @@ std::uint32_t IncidentBook::add(model::Incident incident, bool of_failures) {
     const std::uint32_t slot = slots_.allocate();
     by_id_.emplace(incident.id, slot);
     if (of_failures) by_device_.emplace(incident.device, slot);
+    if (incident.cause == model::CauseKind::kObserver) observer_ = slot;
     slots_[slot].incident = std::move(incident);
     slots_[slot].of_failures = of_failures;
     return slot;
@@ -21,6 +22,11 @@ std::uint32_t IncidentBook::find(std::string_view id) const {
 std::uint32_t IncidentBook::of_device(std::string_view device) const {
     const auto found = by_device_.find(device);
     return found == by_device_.end() ? kNone : found->second;
+}
+
+void IncidentBook::claim_device(std::uint32_t slot) {
+    if (slots_[slot].of_failures || slots_[slot].incident.device.empty()) return;
+    slots_[slot].of_failures = by_device_.emplace(slots_[slot].incident.device, slot).second;
 }
 
 void IncidentBook::mark(std::uint32_t slot, std::string_view cause) {
@@ -60,6 +66,7 @@ void IncidentBook::flush(base::WallTime now, std::vector<IncidentChange>& out) {
                        tell ? Telling::kRecovery : Telling::kNothing, one.incident});
         by_id_.erase(one.incident.id);
         if (one.of_failures) by_device_.erase(one.incident.device);
+        if (observer_ == slot) observer_ = kNone;
         slots_.release(slot);
     }
     changed_.clear();

@@ -39,6 +39,10 @@ class IncidentBook {
     std::uint32_t find(std::string_view id) const;
     // The open one of the failures of this device.
     std::uint32_t of_device(std::string_view device) const;
+    // From now on it is the one of its device.
+    void claim_device(std::uint32_t slot);
+    // The open one that says that we ourselves are impaired.
+    std::uint32_t of_observer() const { return observer_; }
 
     IncidentSlot& operator[](std::uint32_t slot) { return slots_[slot]; }
     const IncidentSlot& operator[](std::uint32_t slot) const { return slots_[slot]; }
@@ -59,6 +63,7 @@ class IncidentBook {
     std::map<std::string, std::uint32_t, std::less<>> by_id_;
     std::map<std::string, std::uint32_t, std::less<>> by_device_;
     std::vector<std::uint32_t> changed_;
+    std::uint32_t observer_ = kNone;
 };
 
 }  // namespace pollux::alert

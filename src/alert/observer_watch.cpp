@@ -53,6 +53,10 @@ ObserverWatch::Verdict ObserverWatch::judge(base::BootTime now, FleetMap& fleet,
                             base::format_duration(settings.observer.window)));
         return Verdict::kImpaired;
     }
+    if (sampling() && now - sample_until_ > settings.observer.sample_wait) {
+        sample_.clear();  // nobody was waiting for it any more
+        changed_ = true;
+    }
     if (sampling()) {
         if (!sample_ready(now, fleet)) return Verdict::kWait;
         const std::size_t asked = sample_.size();
