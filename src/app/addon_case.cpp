@@ -10,6 +10,7 @@
 #include "app/case_message.hpp"
 #include "app/case_reply.hpp"
 #include "base/text.hpp"
+#include "derive/condition_signals.hpp"
 #include "derive/derive.hpp"
 #include "document/map_reader.hpp"
 #include "document/parse.hpp"
@@ -166,6 +167,10 @@ class CaseRunner {
         signals_ = message ? addon_->signals(*message, context)
                            : addon_->signals(group_, pointers, now.wall, context).signals;
         const model::Observation seen = derive::derive(addon_->addon(), readings, now, memory_);
+        std::ranges::move(derive::condition_signals(
+                              addon_->addon(), static_cast<std::uint16_t>(group_), seen, memory_)
+                              .signals,
+                          std::back_inserter(signals_));
         compare(*expect, document::key_path(path, "expect"), readings, seen);
         if (addon_->failure(group_, pointers) != nullptr && !expect->find("failed")) {
             failures_.push_back(path + ": the poll failed; expect failed: true");

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "derive/condition_signals.hpp"
 #include "document/scalar.hpp"
 #include "extract/compiled_addon.hpp"
 #include "extract/shipped_addons.hpp"
@@ -26,10 +27,13 @@ std::string code(std::string_view text) {
     return text.empty() ? std::string() : fmt::format("`{}`", cell(text));
 }
 
-std::string condition_text(const model::ConditionDef& condition) {
-    const std::string value =
-        condition.word.empty() ? fmt::format("{:g}", condition.trigger) : condition.word;
-    return fmt::format("{} {}", model::to_string(condition.comparison), value);
+// "warning; critical at 90".
+std::string severity_text(const model::ConditionDef& condition) {
+    std::string text = condition.severity;
+    for (const model::SeverityStep& step : condition.steps) {
+        text += fmt::format("; {} at {:g}", step.severity, step.trigger);
+    }
+    return text;
 }
 
 void add_parameters(const extract::CompiledAddon& addon, std::string& out) {
@@ -62,9 +66,8 @@ void add_conditions(const model::Addon& addon, std::string& out) {
     if (addon.conditions.empty()) return;
     out += "| condition | severity | when | |\n|---|---|---|---|\n";
     for (const model::ConditionDef& condition : addon.conditions) {
-        out += fmt::format("| `{}` | {} | `{} {}` | {} |\n", condition.name, condition.severity,
-                           addon.metrics[condition.metric].name, cell(condition_text(condition)),
-                           cell(condition.summary));
+        out += fmt::format("| `{}` | {} | `{}` | {} |\n", condition.name, severity_text(condition),
+                           cell(derive::rule_text(addon, condition)), cell(condition.summary));
     }
     out += '\n';
 }

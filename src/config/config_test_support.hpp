@@ -70,6 +70,8 @@ class Catalogue {
         addons_.push_back(addon("pmg", kHttp));
         addons_.push_back(addon("traps", kTrap));
         addons_.push_back(addon("alive", kPush));
+        give_alerts(addons_[0]);
+        addons_[7].any_alert_type = true;
         for (const model::Addon& one : addons_) lookup_[one.name] = &one;
     }
     Catalogue(const Catalogue&) = delete;
@@ -77,6 +79,32 @@ class Catalogue {
     const AddonLookup& lookup() const { return lookup_; }
 
   private:
+    // cpu_high above 90 until 85, port_busy per row, down by a word, and the signal fan_failed.
+    static void give_alerts(model::Addon& addon) {
+        addon.metrics.resize(2);
+        addon.metrics[0].name = "cpu";
+        addon.metrics[1].name = "use";
+        addon.metrics[1].per_row = true;
+        for (const char* name : {"cpu_high", "port_busy", "down"}) {
+            model::ConditionDef condition;
+            condition.name = name;
+            condition.trigger = 90;
+            condition.clear = 85;
+            addon.conditions.push_back(std::move(condition));
+        }
+        addon.conditions[1].metric = 1;
+        addon.conditions[2].word = "down";
+        addon.conditions[2].comparison = model::Comparison::kEqual;
+        model::link(addon);
+        for (const char* name : {"cpu_high", "down", "fan_failed", "port_busy"}) {
+            model::AlertType type;
+            type.name = name;
+            type.by_condition = type.name != "fan_failed";
+            addon.alert_types.push_back(std::move(type));
+        }
+        addon.alert_types.front().sustained = std::chrono::minutes(1);
+    }
+
     std::vector<model::Addon> addons_;
     AddonLookup lookup_;
 };

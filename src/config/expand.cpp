@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "config/levels.hpp"
 #include "config/membership.hpp"
+#include "config/resolve_alerts.hpp"
 #include "document/map_reader.hpp"
 #include "model/task_key.hpp"
 #include "model/validate.hpp"
@@ -114,7 +115,10 @@ class Expander {
           ids_(ids),
           diagnostics_(diagnostics),
           membership_(fleet) {
-        for (const auto& [name, addon] : addons) addon_names_.push_back(name);
+        for (const auto& [name, addon] : addons) {
+            addon_names_.push_back(name);
+            for (const model::AlertType& type : addon->alert_types) alert_types_.insert(type.name);
+        }
     }
 
     Expansion run() {
@@ -168,6 +172,7 @@ class Expander {
         plan.groups = groups;
         plan.labels = device.labels;
         fill_plan(plan, levels, addon);
+        plan.alerts = alerts_of(levels, addon);
         check_snmp_user(plan, addon);
 
         const bool adaptive = levels.find(&PollSettings::adaptive).value_or(true) &&
@@ -208,6 +213,7 @@ class Expander {
         target.grace = levels.find(&PollSettings::grace);
         target.confirm = levels.find(&PollSettings::confirm).value_or(false);
         target.enabled = levels.find(&PollSettings::enabled).value_or(true);
+        target.alerts = alerts_of(levels, addon);
         result_.inbound.push_back(std::move(target));
     }
 
@@ -215,20 +221,29 @@ class Expander {
                      const std::vector<std::string>& groups, const std::string& addon) const {
         Levels levels{.near = {}, .defaults = &fleet_.defaults.poll};
         const auto add = [&](const PollSettings* settings, std::string_view kind,
-                             std::string_view owner) {
-            if (settings != nullptr) levels.near.push_back({settings, kind, owner});
+                             std::string_view owner, bool one_addon) {
+            if (settings != nullptr) levels.near.push_back({settings, kind, owner, one_addon});
         };
-        add(find_or_null(fleet_.targets, key), "target", key);
-        add(find_or_null(device.addons, addon), "device", name);
-        add(&device.poll, "device", name);
+        add(find_or_null(fleet_.targets, key), "target", key, true);
+        add(find_or_null(device.addons, addon), "device", name, true);
+        add(&device.poll, "device", name, false);
         for (const std::string& group_name : groups) {
             const auto found = fleet_.groups.find(group_name);
-            add(find_or_null(found->second.addons, addon), "group", found->first);
-            add(&found->second.poll, "group", found->first);
+            add(find_or_null(found->second.addons, addon), "group", found->first, true);
+            add(&found->second.poll, "group", found->first, false);
         }
         const auto found = fleet_.addons.find(addon);
-        if (found != fleet_.addons.end()) add(&found->second, "addon", found->first);
+        if (found != fleet_.addons.end()) add(&found->second, "addon", found->first, true);
         return levels;
+    }
+
+    model::AlertPolicy alerts_of(const Levels& levels, const model::Addon& addon) {
+        std::vector<AlertComplaint> complaints;
+        model::AlertPolicy policy = resolve_alerts(levels, addon, alert_types_, complaints);
+        for (AlertComplaint& complaint : complaints) {
+            complain(complaint.place, "alerts", std::move(complaint.message));
+        }
+        return policy;
     }
 
     void fill_plan(TargetPlanInput& plan, const Levels& levels, const model::Addon& addon) const {
@@ -508,6 +523,7 @@ class Expander {
     Diagnostics& diagnostics_;
     Membership membership_;
     std::vector<std::string_view> addon_names_;
+    std::set<std::string, std::less<>> alert_types_;  // of all addons
     std::set<std::string> complained_;
     Expansion result_;
 };

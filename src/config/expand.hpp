@@ -16,6 +16,7 @@
 #include "config/settings.hpp"
 #include "document/diagnostic.hpp"
 #include "model/addon.hpp"
+#include "model/alert_policy.hpp"
 #include "model/settings.hpp"
 #include "model/task_spec.hpp"
 
@@ -44,6 +45,7 @@ struct TargetPlanInput {
     std::uint32_t resends = 0;
     Labels labels;
     std::vector<std::string> groups;  // of the device, nearest first, with their parents
+    model::AlertPolicy alerts;
     bool operator==(const TargetPlanInput&) const = default;
 };
 
@@ -61,6 +63,7 @@ struct InboundInput {
     std::optional<base::Duration> grace;     // push; nothing: the addon's
     bool confirm = false;
     bool enabled = true;
+    model::AlertPolicy alerts;
     bool operator==(const InboundInput&) const = default;
 };
 
@@ -77,7 +80,7 @@ struct Expansion {
 
 // Complaints (unknown addon, min > base, too large a name, ...) name the place of the object; what
 // cannot be expanded is left out. TaskSpec::version is a hash of the task's content: it changes
-// when, and only when, something about the task does.
+// when, and only when, something about the task does (what is said about its alerts is not).
 Expansion expand(const Fleet& fleet, const Places& places, const AddonLookup& addons,
                  const Settings& settings, const TargetIds& ids,
                  document::Diagnostics& diagnostics);

@@ -13,6 +13,7 @@
 #include "base/time.hpp"
 #include "config/secret_reference.hpp"
 #include "document/node.hpp"
+#include "model/alert_policy.hpp"
 #include "model/ask.hpp"
 #include "model/settings.hpp"
 #include "model/task_spec.hpp"
@@ -52,6 +53,13 @@ struct SnmpOverrides {
     bool operator==(const SnmpOverrides&) const = default;
 };
 
+// What is said about one type of alerts: for all rows, and for some by name or pattern.
+struct AlertSettings {
+    model::AlertOverride all;
+    ByName<model::AlertOverride> rows;
+    bool operator==(const AlertSettings&) const = default;
+};
+
 // What can be set at every level, from a single target to the defaults. Empty: ask the next level.
 struct PollSettings {
     std::optional<bool> enabled;
@@ -66,8 +74,10 @@ struct PollSettings {
     std::optional<std::string> credentials;
     std::optional<base::Duration> grace;  // push: how late a heartbeat may be
     std::optional<bool> confirm;          // inbound: a message lets the device be polled at once
+    std::optional<model::FailureAlert> failure_alert;
     TlsOverrides tls;
     SnmpOverrides snmp;
+    ByName<AlertSettings> alerts;            // by type; the nearest level wins per field
     Parameters params;                       // merged, the nearest level wins per name
     ByName<base::Duration> group_intervals;  // poll group of the addon -> interval
     ByName<std::int64_t> resources;          // named resource -> amount held by a run

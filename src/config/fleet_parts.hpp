@@ -49,6 +49,7 @@ void read_poll(document::MapReader& reader, document::Diagnostics& diagnostics, 
                PollSettings& settings);
 void read_device_settings(document::MapReader& reader, document::Diagnostics& diagnostics,
                           DeviceSettings& settings);
+ByName<AlertSettings> read_alerts(document::MapReader& reader, document::Diagnostics& diagnostics);
 IntervalRange read_interval(document::MapReader& reader, document::Diagnostics& diagnostics);
 void write_poll(document::Node& node, const PollSettings& settings);
 void write_device_settings(document::Node& node, const DeviceSettings& settings);
@@ -65,6 +66,7 @@ std::vector<std::string> read_names(document::MapReader& reader, std::string_vie
 ByName<std::string> read_texts(document::MapReader& reader, std::string_view key,
                                document::Diagnostics& diagnostics);
 
+document::Node alerts_node(const ByName<AlertSettings>& alerts);
 document::Node names_node(const std::vector<std::string>& names);
 document::Node texts_node(const ByName<std::string>& texts);
 document::Node duration_node(base::Duration duration);

@@ -59,6 +59,32 @@ SecretReference some_reference() {
     return {kind, *name(), {}};
 }
 
+model::AlertOverride some_override() {
+    model::AlertOverride out;
+    const auto limit = rc::gen::map(rc::gen::inRange(-1'000'000, 1'000'000),
+                                    [](int value) { return value / 8.0; });
+    out.enabled = maybe(rc::gen::arbitrary<bool>());
+    out.trigger = maybe(limit);
+    out.clear = maybe(limit);
+    out.severity = maybe(rc::gen::element(model::Severity::kInfo, model::Severity::kCritical));
+    const auto patience =
+        rc::gen::map(rc::gen::inRange<std::int64_t>(0, 600'000),
+                     [](std::int64_t ms) { return base::Duration(std::chrono::milliseconds(ms)); });
+    out.sustained = maybe(patience);
+    out.keep_firing_for = maybe(patience);
+    return out;
+}
+
+ByName<AlertSettings> some_alerts() {
+    ByName<AlertSettings> alerts;
+    for (const std::string& type : some_names()) {
+        AlertSettings& settings = alerts[type];
+        settings.all = some_override();
+        for (const std::string& row : some_names()) settings.rows[row] = some_override();
+    }
+    return alerts;
+}
+
 PollSettings some_poll(bool one_addon) {
     PollSettings poll;
     poll.enabled = maybe(rc::gen::arbitrary<bool>());
@@ -78,6 +104,9 @@ PollSettings some_poll(bool one_addon) {
     poll.credentials = maybe(name());
     poll.grace = maybe(duration());
     poll.confirm = maybe(rc::gen::arbitrary<bool>());
+    poll.failure_alert =
+        maybe(rc::gen::element(model::FailureAlert::kFirst, model::FailureAlert::kNever));
+    if (*rc::gen::inRange(0, 3) == 0) poll.alerts = some_alerts();
     poll.tls.verify = maybe(rc::gen::arbitrary<bool>());
     poll.tls.ca_file = maybe(rc::gen::just(std::string("/etc/ca.pem")));
     poll.tls.pin_sha256 = maybe(rc::gen::just(std::string(64, '7')));

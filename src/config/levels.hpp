@@ -20,6 +20,7 @@ struct Level {
     const PollSettings* settings = nullptr;
     std::string_view kind;
     std::string_view name;
+    bool one_addon = false;  // the settings are of one addon, not of all of a device
 };
 
 // From the target to `addons`, which is nearer than the manifest; `defaults` are apart, because

@@ -232,8 +232,13 @@ void read_poll(MapReader& reader, Diagnostics& diagnostics, Reach reach, PollSet
     }
     settings.grace = reader.duration("grace", Duration::zero(), model::kLongestInterval);
     settings.confirm = reader.boolean("confirm");
+    settings.failure_alert = reader.choice<model::FailureAlert>(
+        "failure_alert", {{"first", model::FailureAlert::kFirst},
+                          {"confirmed", model::FailureAlert::kConfirmed},
+                          {"never", model::FailureAlert::kNever}});
     settings.tls = read_tls(reader, diagnostics);
     settings.snmp = read_snmp(reader, diagnostics);
+    settings.alerts = read_alerts(reader, diagnostics);
     settings.params = read_texts(reader, "params", diagnostics);
     if (reach == Reach::kOneAddon)
         settings.group_intervals = read_map<Duration>(

@@ -132,8 +132,12 @@ void write_poll(Node& node, const PollSettings& settings) {
     if (settings.credentials) node.set("credentials", Node::text(*settings.credentials));
     set_duration(node, "grace", settings.grace);
     if (settings.confirm) node.set("confirm", Node::boolean(*settings.confirm));
+    if (settings.failure_alert) {
+        node.set("failure_alert", text_node(model::to_string(*settings.failure_alert)));
+    }
     set_map(node, "tls", tls_node(settings.tls));
     set_map(node, "snmp", snmp_node(settings.snmp));
+    set_map(node, "alerts", alerts_node(settings.alerts));
     set_map(node, "params", texts_node(settings.params));
     Node intervals = Node::map();
     for (const auto& [name, interval] : settings.group_intervals) {

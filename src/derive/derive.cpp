@@ -3,35 +3,18 @@
 #include <bit>
 #include <cmath>
 
+#include "derive/condition_keeper.hpp"
 #include "derive/counter.hpp"
 #include "derive/series_key.hpp"
 
 namespace pollux::derive {
 
-using model::Comparison;
-using model::Level;
 using model::MetricType;
 using model::Value;
 
 namespace {
 
-constexpr base::Duration kLongestGap = std::chrono::hours(24);  // a rate over more says nothing
 constexpr std::size_t kMaxText = 256;
-
-// Parts of the digest, so that equal values of different kinds differ.
-enum Part : std::uint64_t { kPartRow, kPartWord, kPartNumber, kPartLevel, kPartChange, kPartFacts };
-
-bool holds(Comparison comparison, double value, double limit) {
-    switch (comparison) {
-        case Comparison::kAbove: return value > limit;
-        case Comparison::kAtLeast: return value >= limit;
-        case Comparison::kBelow: return value < limit;
-        case Comparison::kAtMost: return value <= limit;
-        case Comparison::kEqual: return value == limit;
-        case Comparison::kNotEqual: return value != limit;
-    }
-    return false;
-}
 
 std::optional<double> number_of(const Value& value) {
     if (const auto* i = std::get_if<std::int64_t>(&value)) return static_cast<double>(*i);
@@ -61,9 +44,13 @@ std::optional<std::uint64_t> counter_of(const Value& value) {
 // One call of derive(); befriended by the memory.
 class Deriver {
   public:
-    Deriver(const model::Addon& addon, const model::Readings& readings, base::Instant now,
-            TargetMemory& memory)
-        : addon_(addon), readings_(readings), now_(now), memory_(memory) {}
+    Deriver(const model::Addon& addon, const model::AlertPolicy& policy,
+            const model::Readings& readings, base::Instant now, TargetMemory& memory)
+        : addon_(addon),
+          readings_(readings),
+          now_(now),
+          memory_(memory),
+          conditions_(addon, policy, now, memory, out_, sum_) {}
 
     model::Observation run() {
         ++memory_.polls_;
@@ -186,7 +173,8 @@ class Deriver {
             step.bits = metric.counter_bits;
             step.wide = series.wide;
             if (series.has_value) step.last_rate = series.value;
-            const bool usable = step.seconds > 0 && step.seconds <= base::to_seconds(kLongestGap);
+            const bool usable =
+                step.seconds > 0 && step.seconds <= base::to_seconds(TargetMemory::kLongestGap);
             const auto difference = usable ? counter_difference(step) : std::nullopt;
             series.has_value = false;
             if (difference) {
@@ -211,12 +199,12 @@ class Deriver {
 
     void take_number(const model::MetricDef& metric, std::uint32_t slot, double number) {
         Series& series = memory_.series_[slot];
+        const auto before =
+            series.has_value ? std::optional(ValueAt{series.at, series.value}) : std::nullopt;
         series.value = number;
         series.has_value = true;
         out_.samples.push_back({slot, number});
-        for (std::size_t i = 0; i < metric.conditions.size(); ++i) {
-            decide(metric.conditions[i], i, slot, number, {});
-        }
+        conditions_.take(metric, slot, {.number = number, .before = before});
         if (metric.change) count_change(addon_.change[*metric.change], series);
     }
 
@@ -234,11 +222,9 @@ class Deriver {
         Series& series = memory_.series_[slot];
         if (const auto* word = std::get_if<std::string>(&value)) {
             series.has_value = false;
-            remember_text(series, *word);
+            const bool changed = remember_text(series, *word);
             add(kPartWord, series.key, base::siphash24(kDigestKey, *word));
-            for (std::size_t i = 0; i < metric.conditions.size(); ++i) {
-                decide(metric.conditions[i], i, slot, 0, *word);
-            }
+            conditions_.take(metric, slot, {.word = *word, .changed = changed});
             return;
         }
         const auto number = number_of(value);
@@ -251,63 +237,30 @@ class Deriver {
         static const std::string kNoWord;
         const std::string& word =
             known ? metric.states[static_cast<std::size_t>(*number)] : kNoWord;
-        remember_text(series, word);
-        for (std::size_t i = 0; i < metric.conditions.size(); ++i) {
-            decide(metric.conditions[i], i, slot, *number, word);
-        }
+        const bool changed = remember_text(series, word);
+        conditions_.take(metric, slot, {.number = *number, .word = word, .changed = changed});
     }
 
     void take_text(const model::MetricDef& metric, std::uint32_t slot, const Value& value) {
         Series& series = memory_.series_[slot];
         const auto* text = std::get_if<std::string>(&value);
         if (text == nullptr) return;
-        remember_text(series, *text);
+        const bool changed = remember_text(series, *text);
         add(kPartWord, series.key, base::siphash24(kDigestKey, *text));
-        for (std::size_t i = 0; i < metric.conditions.size(); ++i) {
-            decide(metric.conditions[i], i, slot, 0, *text);
-        }
+        conditions_.take(metric, slot, {.word = *text, .changed = changed});
     }
 
-    static void remember_text(Series& series, std::string_view text) {
+    // Whether it is another than before; the first one is not.
+    static bool remember_text(Series& series, std::string_view text) {
         std::size_t end = text.size() <= kMaxText ? text.size() : kMaxText;
         while (end < text.size() && end > 0 &&
                (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
             --end;
         }
-        if (series.text != text.substr(0, end)) series.text = text.substr(0, end);
-    }
-
-    void decide(std::uint16_t index, std::size_t ordinal, std::uint32_t slot, double value,
-                std::string_view word) {
-        const model::ConditionDef& condition = addon_.conditions[index];
-        Level level = Level::kBetween;
-        if (!condition.word.empty()) {
-            const bool equal = word == condition.word;
-            level = equal == (condition.comparison == Comparison::kEqual) ? Level::kTriggered
-                                                                          : Level::kClear;
-        } else if (holds(condition.comparison, value, condition.trigger)) {
-            level = Level::kTriggered;
-        } else if (holds(condition.clear_comparison, value, condition.clear)) {
-            level = Level::kClear;
-        }
-        set_level(index, ordinal, slot, level, value);
-    }
-
-    // In between stays what it was; a value that begins there is not triggered.
-    void set_level(std::uint16_t index, std::size_t ordinal, std::uint32_t slot, Level level,
-                   double value) {
-        Series& series = memory_.series_[slot];
-        const unsigned shift = 2U * static_cast<unsigned>(ordinal);
-        const unsigned before = (unsigned{series.levels} >> shift) & 3U;
-        const unsigned after = level == Level::kTriggered ? 2U
-                               : level == Level::kClear   ? 1U
-                               : level == Level::kBetween ? (before == 2U ? 2U : 1U)
-                                                          : before;
-        series.levels =
-            static_cast<std::uint16_t>((series.levels & ~(3U << shift)) | (after << shift));
-        out_.conditions.push_back({index, slot, level, after == 2U, value});
-        const std::uint64_t told = level == Level::kUnknown ? 0 : after;
-        add(kPartLevel + (std::uint64_t{index} << 8U), series.key, told);
+        if (series.text == text.substr(0, end)) return false;
+        const bool changed = !series.text.empty();
+        series.text = text.substr(0, end);
+        return changed;
     }
 
     void derive_ratios() {
@@ -373,11 +326,10 @@ class Deriver {
             if (seen && rated) continue;
             if (!seen) series.has_value = false;
             if (slot >= first_new_ && series.at.ns == 0) series.at = now_.boot;
-            for (std::size_t i = 0; i < metric.conditions.size(); ++i) {
-                set_level(metric.conditions[i], i, slot, Level::kUnknown, 0);
-            }
+            conditions_.miss(metric, slot, seen);
             if (!seen && now_.boot - series.at > TargetMemory::kForgetAfter &&
                 !series.row.empty()) {
+                conditions_.lose(metric, slot);
                 memory_.forget(slot);
             }
         }
@@ -401,6 +353,7 @@ class Deriver {
     TargetMemory& memory_;
     model::Observation out_;
     std::uint64_t sum_ = 0;
+    ConditionKeeper conditions_;
     std::size_t place_ = 0;
     std::uint32_t first_new_ = 0;
     double elapsed_ = 0;
@@ -408,8 +361,9 @@ class Deriver {
 };
 
 model::Observation derive(const model::Addon& addon, const model::Readings& readings,
-                          base::Instant now, TargetMemory& memory) {
-    return Deriver(addon, readings, now, memory).run();
+                          base::Instant now, TargetMemory& memory,
+                          const model::AlertPolicy& policy) {
+    return Deriver(addon, policy, readings, now, memory).run();
 }
 
 }  // namespace pollux::derive

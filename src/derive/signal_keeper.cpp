@@ -67,16 +67,23 @@ void SignalKeeper::take(const model::Signal& signal, base::WallTime now, bool ea
             ++dropped_;
             return;
         }
-        raised_.emplace(Key{signal.type, signal.subject}, Raised{signal, now, now, 1});
-        out.push_back({SignalStep::kRaised, signal, 1});
+        Raised& fresh =
+            raised_.emplace(Key{signal.type, signal.subject}, Raised{signal, now, now, 1})
+                .first->second;
+        fresh.signal.repeated = false;
+        out.push_back({SignalStep::kRaised, fresh.signal, 1});
         return;
     }
     Raised& known = found->second;
-    const bool tell = each || !looks_alike(known.signal, signal);
-    known.signal = signal;
     known.last = now;
     ++known.occurrences;
-    if (tell) out.push_back({SignalStep::kUpdated, signal, known.occurrences});
+    const bool same_rule =
+        known.signal.severity == signal.severity && known.signal.rule == signal.rule;
+    if (signal.repeated && same_rule) return;
+    const bool tell = each || !looks_alike(known.signal, signal);
+    known.signal = signal;
+    known.signal.repeated = false;
+    if (tell) out.push_back({SignalStep::kUpdated, known.signal, known.occurrences});
 }
 
 template <class Over>
@@ -104,9 +111,12 @@ std::vector<SignalChange> SignalKeeper::apply(const model::PollSignals& poll, ba
         if (!signal.clear) stays.insert({signal.type, signal.subject});
     }
     const std::set<std::string, std::less<>> settled(poll.settled.begin(), poll.settled.end());
+    const std::set<std::string, std::less<>> types(poll.settled_types.begin(),
+                                                   poll.settled_types.end());
     clear_where(
         [&](const Key& key, const Raised& raised) {
-            return settled.contains(raised.signal.rule) && !stays.contains(key);
+            return (settled.contains(raised.signal.rule) || types.contains(key.first)) &&
+                   !stays.contains(key);
         },
         out);
     return out;

@@ -9,8 +9,10 @@
 namespace pollux::derive {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kVersionWithoutStates = 1;
 constexpr std::size_t kMaxName = 1024;
+constexpr std::uint64_t kMaxPoints = 64;
 
 enum Flag : std::uint8_t {
     kHasRaw = 1,
@@ -20,6 +22,13 @@ enum Flag : std::uint8_t {
     kHasText = 16,
 };
 
+template <class States>
+auto place_of(States& states, std::uint32_t slot, std::uint8_t ordinal) {
+    return std::ranges::lower_bound(
+        states, std::pair(slot, ordinal), {},
+        [](const ConditionState& state) { return std::pair(state.slot, state.ordinal); });
+}
+
 }  // namespace
 
 std::optional<double> TargetMemory::latest(std::uint32_t slot) const {
@@ -28,7 +37,24 @@ std::optional<double> TargetMemory::latest(std::uint32_t slot) const {
 }
 
 bool TargetMemory::active(std::uint32_t slot, std::size_t ordinal) const {
-    return ((unsigned{series_[slot].levels} >> (2 * ordinal)) & 3U) == 2U;
+    const auto at = place_of(states_, slot, static_cast<std::uint8_t>(ordinal));
+    return at != states_.end() && at->slot == slot && at->ordinal == ordinal && at->step > 0;
+}
+
+ConditionState* TargetMemory::find_state(std::uint32_t slot, std::uint8_t ordinal) {
+    const auto at = place_of(states_, slot, ordinal);
+    return at != states_.end() && at->slot == slot && at->ordinal == ordinal ? &*at : nullptr;
+}
+
+ConditionState& TargetMemory::add_state(std::uint32_t slot, std::uint8_t ordinal) {
+    ConditionState state;
+    state.slot = slot;
+    state.ordinal = ordinal;
+    return *states_.insert(place_of(states_, slot, ordinal), std::move(state));
+}
+
+void TargetMemory::remove_state(std::uint32_t slot, std::uint8_t ordinal) {
+    if (find_state(slot, ordinal) != nullptr) states_.erase(place_of(states_, slot, ordinal));
 }
 
 std::uint32_t TargetMemory::find(std::uint16_t metric, std::string_view row) const {
@@ -50,6 +76,7 @@ std::uint32_t TargetMemory::append(std::uint16_t metric, std::string_view row, s
 void TargetMemory::forget(std::uint32_t slot) {
     Series& series = series_[slot];
     index_.erase(series.key, [&](std::uint32_t other) { return other == slot; });
+    std::erase_if(states_, [slot](const ConditionState& state) { return state.slot == slot; });
     const std::uint16_t metric = series.metric;
     std::string row = std::move(series.row);
     series = Series{};
@@ -60,6 +87,15 @@ void TargetMemory::forget(std::uint32_t slot) {
 }
 
 void TargetMemory::compact() {
+    // Forgotten series have no states; the others move up by those before them.
+    std::uint32_t gone = 0;
+    std::size_t next = 0;
+    for (std::uint32_t slot = 0; slot < size(); ++slot) {
+        if (!series_[slot].alive) ++gone;
+        for (; next < states_.size() && states_[next].slot == slot; ++next) {
+            states_[next].slot -= gone;
+        }
+    }
     std::erase_if(series_, [](const Series& series) { return !series.alive; });
     series_.shrink_to_fit();
     index_.clear();
@@ -71,6 +107,8 @@ void TargetMemory::compact() {
 std::size_t TargetMemory::memory_bytes() const {
     std::size_t bytes = sizeof(*this) + series_.capacity() * sizeof(Series) +
                         order_.capacity() * sizeof(order_[0]) + index_.memory_bytes();
+    bytes += states_.capacity() * sizeof(ConditionState);
+    for (const ConditionState& state : states_) bytes += state.points.capacity() * sizeof(ValueAt);
     for (const Series& series : series_) {
         if (series.row.capacity() > 15) bytes += series.row.capacity();
         if (series.text.capacity() > 15) bytes += series.text.capacity();
@@ -106,6 +144,74 @@ void TargetMemory::encode(base::ByteWriter& out) const {
         if (series.has_counted) out.f64(series.counted);
         if (!series.text.empty()) out.string(series.text);
     }
+    out.varint(states_.size());
+    std::uint32_t gone = 0;
+    std::uint32_t slot = 0;
+    for (const ConditionState& state : states_) {
+        for (; slot < state.slot; ++slot) gone += series_[slot].alive ? 0U : 1U;
+        out.varint(state.slot - gone);
+        encode_state(out, state);
+    }
+}
+
+void TargetMemory::encode_state(base::ByteWriter& out, const ConditionState& state) const {
+    const auto age = [&](base::BootTime at) { out.zigzag((last_poll_.boot - at).count() / 1000); };
+    out.u8(state.ordinal);
+    out.u8(state.level);
+    out.u8(state.step);
+    out.boolean(state.rising);
+    out.varint(state.streak);
+    out.f64(state.told);
+    out.boolean(state.since.has_value());
+    if (state.since) age(*state.since);
+    out.varint(state.points.size());
+    for (const ValueAt& point : state.points) {
+        age(point.at);
+        out.f64(point.value);
+    }
+}
+
+bool TargetMemory::decode_states(base::ByteReader& in) {
+    const auto age = [&] {
+        return last_poll_.boot - base::Duration(base::detail::saturating_mul(in.zigzag(), 1000));
+    };
+    const std::uint64_t count = in.varint();
+    if (!in.ok() || count > series_.size() * model::kMaxConditionsPerMetric) return false;
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+        const std::uint64_t slot = in.varint();
+        const std::uint8_t ordinal = in.u8();
+        if (!in.ok() || slot >= series_.size() || ordinal >= model::kMaxConditionsPerMetric ||
+            find_state(static_cast<std::uint32_t>(slot), ordinal) != nullptr) {
+            return false;
+        }
+        ConditionState& state = add_state(static_cast<std::uint32_t>(slot), ordinal);
+        state.level = in.u8();
+        state.step = in.u8();
+        state.rising = in.boolean();
+        state.streak = static_cast<std::uint16_t>(in.varint());
+        state.told = in.f64();
+        if (in.boolean()) state.since = age();
+        const std::uint64_t points = in.varint();
+        if (points > kMaxPoints) return false;
+        for (std::uint64_t p = 0; p < points && in.ok(); ++p) {
+            const base::BootTime at = age();
+            state.points.push_back({at, in.f64()});
+        }
+    }
+    return in.ok();
+}
+
+// Before there were states, the two bits of a level said all: 2 was raised.
+void TargetMemory::add_old_states() {
+    for (std::uint32_t slot = 0; slot < size(); ++slot) {
+        for (std::uint8_t ordinal = 0; ordinal < model::kMaxConditionsPerMetric; ++ordinal) {
+            if (((unsigned{series_[slot].levels} >> (2U * ordinal)) & 3U) != 2U) continue;
+            ConditionState& state = add_state(slot, ordinal);
+            state.level = 1;
+            state.step = 1;
+            state.told = series_[slot].value;
+        }
+    }
 }
 
 base::Result<TargetMemory> TargetMemory::decode(std::string_view bytes, base::Instant now,
@@ -115,7 +221,8 @@ base::Result<TargetMemory> TargetMemory::decode(std::string_view bytes, base::In
             "derive.memory", fmt::format("the memory of a target is {}; it starts anew", why));
     };
     base::ByteReader in(bytes);
-    if (const auto version = in.u8(); in.ok() && version != kVersion) {
+    const std::uint8_t version = in.u8();
+    if (in.ok() && version != kVersion && version != kVersionWithoutStates) {
         return refuse(fmt::format("of the unknown version {}", version));
     }
     TargetMemory memory(max_series);
@@ -149,6 +256,11 @@ base::Result<TargetMemory> TargetMemory::decode(std::string_view bytes, base::In
         if (series.has_value) series.value = in.f64();
         if (series.has_counted) series.counted = in.f64();
         if ((flags & kHasText) != 0) series.text = std::string(in.string(kMaxName));
+    }
+    if (version == kVersionWithoutStates) {
+        memory.add_old_states();
+    } else if (!memory.decode_states(in)) {
+        return refuse("damaged");
     }
     if (!in.ok() || !in.at_end()) return refuse("damaged");
     return memory;

@@ -31,10 +31,34 @@ struct SeriesName {
     std::string_view row;      // empty: the target itself
 };
 
+struct ValueAt {
+    base::BootTime at;
+    double value = 0;
+};
+
+// What a condition remembers of a series, where it is not simply clear.
+struct ConditionState {
+    std::uint32_t slot = 0;
+    std::uint8_t ordinal = 0;  // in MetricDef::conditions
+    std::uint8_t level = 0;  // by the last value, with hysteresis: 0 clear, else the severity step
+    std::uint8_t step = 0;   // what is told: becomes `level` after so many polls in a row
+    bool rising = false;     // where the polls in a row go
+    std::uint16_t streak = 0;             // polls in a row in which `level` is not `step`
+    double told = 0;                      // value at the last raise or update
+    std::optional<base::BootTime> since;  // first poll that lacked the value (absence)
+    std::vector<ValueAt> points;          // of the window (rate of change)
+
+    bool is_empty() const {
+        return level == 0 && step == 0 && streak == 0 && !since && points.empty();
+    }
+};
+
 class TargetMemory {
   public:
     static constexpr std::uint32_t kDefaultSeries = 4096;
     static constexpr base::Duration kForgetAfter = std::chrono::hours(24);
+    static constexpr base::Duration kLongestGap = std::chrono::hours(24);  // a rate over more says
+                                                                           // nothing
     static constexpr std::uint32_t kNone = base::FlatIndex::kNone;
 
     explicit TargetMemory(std::uint32_t max_series = kDefaultSeries) : max_series_(max_series) {}
@@ -47,7 +71,7 @@ class TargetMemory {
     std::optional<double> latest(std::uint32_t slot) const;  // number, state or rate per second
     const std::string& latest_text(std::uint32_t slot) const { return series_[slot].text; }
     base::BootTime latest_at(std::uint32_t slot) const { return series_[slot].at; }
-    // Of the metric's n-th condition (MetricDef::conditions): triggered and not cleared since.
+    // Of the metric's n-th condition (MetricDef::conditions): raised and not over since.
     bool active(std::uint32_t slot, std::size_t ordinal) const;
 
     // The slot of a series, or kNone.
@@ -63,6 +87,7 @@ class TargetMemory {
 
   private:
     friend class Deriver;
+    friend class ConditionKeeper;
 
     struct Series {
         std::string row;
@@ -74,7 +99,7 @@ class TargetMemory {
         double counted = 0;      // number that last counted as a change
         std::uint32_t poll = 0;  // number of the last poll that had it
         std::uint16_t metric = 0;
-        std::uint16_t levels = 0;  // two bits per condition
+        std::uint16_t levels = 0;  // two bits per condition, see condition_keeper.cpp
         bool alive = true;
         bool has_raw = false;
         bool has_value = false;
@@ -85,8 +110,15 @@ class TargetMemory {
     std::uint32_t append(std::uint16_t metric, std::string_view row, std::uint64_t key);
     void forget(std::uint32_t slot);
     void compact();
+    ConditionState* find_state(std::uint32_t slot, std::uint8_t ordinal);
+    ConditionState& add_state(std::uint32_t slot, std::uint8_t ordinal);
+    void remove_state(std::uint32_t slot, std::uint8_t ordinal);
+    void encode_state(base::ByteWriter& out, const ConditionState& state) const;
+    bool decode_states(base::ByteReader& in);
+    void add_old_states();
 
     std::vector<Series> series_;
+    std::vector<ConditionState> states_;  // by slot and ordinal; most targets have none
     base::FlatIndex index_;
     std::vector<std::uint32_t> order_;  // slots in the order of the last poll: a guess for the next
     std::uint32_t max_series_;

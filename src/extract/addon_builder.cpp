@@ -81,6 +81,7 @@ std::shared_ptr<AddonPlan> AddonBuilder::build() {
     out_.sort();
     if (!out_.ok()) return nullptr;
     model::link(plan_->addon);
+    list_alert_types();
     return plan_;
 }
 

@@ -99,8 +99,21 @@ class AddonBuilder {
     void check_use(Reader& reader, Rule& rule);
 
     // addon_builder_conditions.cpp
+    struct Threshold {
+        model::Comparison comparison = model::Comparison::kAbove;
+        std::optional<double> number;
+        std::string word;
+    };
+    static std::optional<Threshold> parse_threshold(std::string_view text);
+    std::optional<Threshold> read_threshold(Reader& reader, std::string_view key,
+                                            document::Need need, bool& disabled);
     void read_conditions(Reader& reader);
     void read_condition(const Node& node, std::string path);
+    void read_condition_kind(Reader& reader, model::ConditionDef& condition);
+    void read_clear(Reader& reader, const Threshold& clear, model::ConditionDef& condition);
+    void read_severities(Reader& reader, model::ConditionDef& condition);
+    void check_severities(Reader& reader, model::ConditionDef& condition);
+    void read_patience(Reader& reader, model::ConditionDef& condition);
     void check_trigger(Reader& reader, const model::ConditionDef& condition, bool is_word);
     void read_change(Reader& reader);
     std::optional<std::uint16_t> metric_named(Reader& reader, std::string_view key);
@@ -136,6 +149,7 @@ class AddonBuilder {
     std::optional<std::uint16_t> field_named(Reader& reader, std::string_view key,
                                              const std::string& name);
     void use_rule(SignalRule& signal, std::uint16_t rule);
+    void list_alert_types();
 
     // The text with the parameters filled in that it names; nullopt: one of them is empty, so that
     // what depends on it is left out.
@@ -153,6 +167,7 @@ class AddonBuilder {
     std::map<std::string, std::uint16_t, std::less<>> groups_;
     std::map<std::string, std::uint16_t, std::less<>> rules_;
     std::set<std::string, std::less<>> condition_names_;
+    std::vector<std::pair<std::string, std::string>> explained_;  // condition and what explains it
     std::set<std::string, std::less<>> signal_names_;
     std::vector<std::uint16_t> used_;  // rules that the signal at hand reads
 };

@@ -12,6 +12,7 @@ namespace pollux::extract {
 
 using base::quoted;
 using document::Need;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -64,6 +65,9 @@ void AddonBuilder::read_signal_type(const document::MapEntry& entry, std::string
     }
     type.look = read_look(reader);
     type.look.enabled = reader.boolean("enabled").value_or(true);
+    type.sustained = reader.duration("for", 0s, model::kLongestPatience).value_or(0s);
+    type.keep_firing_for =
+        reader.duration("keep_firing_for", 0s, model::kLongestPatience).value_or(0s);
     reader.finish();
     plan_->signal_types.push_back(std::move(type));
 }
@@ -179,6 +183,10 @@ void AddonBuilder::read_signal_trigger(Reader& reader, SignalRule& signal) {
         }
     } else if (!signal.type.empty() && !is_type_name(signal.type)) {
         reader.error("type", fmt::format("{} is no name of a type", quoted(signal.type)));
+    } else if (condition_names_.contains(signal.type)) {
+        reader.error("type",
+                     "is the name of a condition, which raises alerts of that type; choose "
+                     "another");
     }
     signal.when = read_signal_expression(reader, "when", signal);
     signal.clear_when = read_signal_expression(reader, "clear_when", signal);
@@ -292,6 +300,42 @@ void AddonBuilder::read_signal(const Node& node, std::string path) {
     place_signal(reader, signal);
     reader.finish();
     plan_->signals.push_back(std::move(signal));
+}
+
+// Everything that can be raised, by name, with how patient it is.
+void AddonBuilder::list_alert_types() {
+    model::Addon& addon = plan_->addon;
+    std::map<std::string, model::AlertType> types;
+    const auto add = [&](const std::string& name) -> model::AlertType& {
+        model::AlertType& type = types[name];
+        type.name = name;
+        return type;
+    };
+    for (const SignalRule& signal : plan_->signals) {
+        if (!signal.type_template) add(signal.type);
+    }
+    for (const EndpointPlan& endpoint : plan_->http.endpoints) {
+        if (!endpoint.on_failure.empty()) add(endpoint.on_failure);
+        for (const auto& [range, type] : endpoint.on_status) add(type);
+    }
+    for (const SignalType& known : plan_->signal_types) {
+        if (known.type == "*") {
+            addon.any_alert_type = true;
+            continue;
+        }
+        model::AlertType& type = add(known.type);
+        type.sustained = known.sustained;
+        type.keep_firing_for = known.keep_firing_for;
+    }
+    // Also those that an empty parameter leaves out: another target may have it.
+    for (const std::string& name : condition_names_) add(name).by_condition = true;
+    for (const model::ConditionDef& condition : addon.conditions) {
+        model::AlertType& type = add(condition.name);
+        type.sustained = condition.sustained;
+        type.keep_firing_for = condition.keep_firing_for;
+    }
+    addon.alert_types.clear();
+    for (auto& [name, type] : types) addon.alert_types.push_back(std::move(type));
 }
 
 }  // namespace pollux::extract

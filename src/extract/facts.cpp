@@ -30,6 +30,7 @@ constexpr FactName kHttpFacts[] = {{"status", Fact::kStatus},
                                    {"redirects", Fact::kRedirects},
                                    {"http_version", Fact::kHttpVersion},
                                    {"certificate_days", Fact::kCertificateDays},
+                                   {"certificate_lifetime", Fact::kCertificateLifetime},
                                    {"certificate_subject", Fact::kCertificateSubject},
                                    {"certificate_issuer", Fact::kCertificateIssuer}};
 constexpr FactName kSshFacts[] = {{"exit_status", Fact::kExitStatus},
@@ -54,6 +55,7 @@ constexpr FactName kTlsFacts[] = {{"latency", Fact::kLatency},
                                   {"connect_time", Fact::kConnectTime},
                                   {"tls_time", Fact::kTlsTime},
                                   {"certificate_days", Fact::kCertificateDays},
+                                  {"certificate_lifetime", Fact::kCertificateLifetime},
                                   {"certificate_lifetime_used", Fact::kCertificateLifetimeUsed},
                                   {"certificate_subject", Fact::kCertificateSubject},
                                   {"certificate_issuer", Fact::kCertificateIssuer},
@@ -108,6 +110,11 @@ Value http_fact(Fact fact, const model::HttpReply& http) {
 Value certificate_fact(Fact fact, const model::CertificateFacts& leaf, base::WallTime now) {
     switch (fact) {
         case Fact::kCertificateDays: return base::to_seconds(leaf.not_after - now) / kSecondsPerDay;
+        case Fact::kCertificateLifetime: {
+            const double whole = base::to_seconds(leaf.not_after - leaf.not_before);
+            if (whole <= 0) return {};
+            return whole / kSecondsPerDay;
+        }
         case Fact::kCertificateSubject: return leaf.subject;
         case Fact::kCertificateIssuer: return leaf.issuer;
         case Fact::kCertificateSha256: return leaf.sha256;

@@ -28,6 +28,7 @@ enum class Fact : std::uint8_t {
     kCertificateDays,
     kCertificateSubject,
     kCertificateIssuer,
+    kCertificateLifetime,  // days, from its begin to its end
     // tls
     kCertificateLifetimeUsed,  // percent
     kCertificateNames,

@@ -60,8 +60,10 @@ inline constexpr std::string_view kMetric[] = {
     "map",  "scale", "offset", "valid", "bits",    "optional", "internal", "time_format"};
 inline constexpr std::string_view kRatio[] = {"of", "to", "factor"};
 inline constexpr std::string_view kValid[] = {"min", "max"};
-inline constexpr std::string_view kCondition[] = {"name",  "metric",   "trigger",
-                                                  "clear", "severity", "summary"};
+inline constexpr std::string_view kCondition[] = {
+    "name", "metric",   "trigger",    "clear",     "severity",   "summary",
+    "rate", "window",   "absent",     "changed",   "severities", "explained_by",
+    "show", "failures", "recoveries", "min_delta", "for",        "keep_firing_for"};
 inline constexpr std::string_view kSignal[] = {"name",        "type",
                                                "rows",        "when",
                                                "clear_when",  "clear_suffix",
@@ -72,8 +74,8 @@ inline constexpr std::string_view kSignal[] = {"name",        "type",
                                                "fields",      "device_address",
                                                "device_name", "time",
                                                "reconcile"};
-inline constexpr std::string_view kSignalType[] = {"enabled", "severity", "category",
-                                                   "title",   "message",  "clears"};
+inline constexpr std::string_view kSignalType[] = {
+    "enabled", "severity", "category", "title", "message", "clears", "for", "keep_firing_for"};
 inline constexpr std::string_view kTrap[] = {"enterprise", "varbinds"};
 inline constexpr std::string_view kWebhook[] = {"format", "separator", "fields",
                                                 "rows",   "table",     "grok"};

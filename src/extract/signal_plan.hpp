@@ -28,6 +28,8 @@ struct SignalLook {
 struct SignalType {
     std::string type;  // "*": every other one
     SignalLook look;
+    base::Duration sustained{};  // `for`
+    base::Duration keep_firing_for{};
 };
 
 struct SignalRule {

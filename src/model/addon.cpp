@@ -1,5 +1,7 @@
 #include "model/addon.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 
 namespace pollux::model {
@@ -17,6 +19,19 @@ void link(Addon& addon) {
     for (std::size_t i = 0; i < addon.change.size(); ++i) {
         addon.metrics[addon.change[i].metric].change = static_cast<std::uint16_t>(i);
     }
+}
+
+bool is_upward(Comparison comparison) {
+    return comparison == Comparison::kAbove || comparison == Comparison::kAtLeast;
+}
+
+bool is_equality(Comparison comparison) {
+    return comparison == Comparison::kEqual || comparison == Comparison::kNotEqual;
+}
+
+const AlertType* find_alert_type(const Addon& addon, std::string_view name) {
+    const auto found = std::ranges::lower_bound(addon.alert_types, name, {}, &AlertType::name);
+    return found != addon.alert_types.end() && found->name == name ? &*found : nullptr;
 }
 
 bool is_inbound(ProtocolKind protocol) {

@@ -68,17 +68,57 @@ struct MetricDef {
 
 enum class Comparison : std::uint8_t { kAbove, kAtLeast, kBelow, kAtMost, kEqual, kNotEqual };
 
+enum class ConditionKind : std::uint8_t {
+    kValue,    // the value itself
+    kRate,     // how fast a gauge moves
+    kAbsent,   // answers come, but without the value
+    kChanged,  // a text or state is another than at the poll before
+};
+
+// A worse step of a condition: one alert whose severity rises and falls.
+struct SeverityStep {
+    double trigger = 0;
+    double clear = 0;
+    std::string severity;
+    bool operator==(const SeverityStep&) const = default;
+};
+
 struct ConditionDef {
-    std::string name;
+    std::string name;  // the type of the alert
     std::uint16_t metric = 0;
+    ConditionKind kind = ConditionKind::kValue;
     Comparison comparison = Comparison::kAbove;
     double trigger = 0;
     Comparison clear_comparison = Comparison::kAtMost;
     double clear = 0;  // hysteresis: between trigger and clear the level stays
     std::string word;  // compared instead of the numbers for states and texts, if not empty
     std::string severity = "warning";
+    std::vector<SeverityStep> steps;  // past the first; each lies beyond the one before
     std::string summary;
+    base::Duration rate_unit{};        // kRate: the change is counted per so long
+    base::Duration window{};           // kRate: looked at over so long; zero: between two polls
+    base::Duration absent{};           // kAbsent: for so long
+    std::uint16_t failures = 1;        // polls in a row until it is raised, or is worse
+    std::uint16_t recoveries = 1;      // polls in a row until it is over, or is better
+    double min_delta = 0;              // an update is told when the value moved so far; zero: never
+    base::Duration sustained{};        // `for`: the alert waits so long; see alert/
+    base::Duration keep_firing_for{};  // the alert stays so long after it is over; see alert/
+    std::vector<std::uint16_t> show;   // metrics of the row or the target that people want to see
+    std::optional<std::uint16_t> explained_by;  // index of the condition that says why it is over
     bool operator==(const ConditionDef&) const = default;
+};
+
+inline constexpr std::size_t kMaxSeveritySteps = 4;  // past the first
+// The longest `for` and `keep_firing_for`.
+inline constexpr base::Duration kLongestPatience = std::chrono::hours(24 * 7);
+
+// One type of alert that an addon can raise, by a condition or by a signal.
+struct AlertType {
+    std::string name;
+    bool by_condition = false;
+    base::Duration sustained{};
+    base::Duration keep_firing_for{};
+    bool operator==(const AlertType&) const = default;
 };
 
 // A metric whose movement counts as a change although it is a number: by more than `tolerance`
@@ -111,6 +151,8 @@ struct Addon {
     std::vector<MetricDef> metrics;
     std::vector<ConditionDef> conditions;
     std::vector<ChangeField> change;
+    std::vector<AlertType> alert_types;  // sorted by name
+    bool any_alert_type = false;         // messages name types that nobody listed
     bool operator==(const Addon&) const = default;
 };
 
@@ -124,5 +166,9 @@ bool is_inbound(ProtocolKind protocol);
 std::string_view to_string(ProtocolKind protocol);
 std::string_view to_string(MetricType type);
 std::string_view to_string(Comparison comparison);  // ">", "==", ...
+bool is_upward(Comparison comparison);              // > and >=
+bool is_equality(Comparison comparison);            // == and !=
+
+const AlertType* find_alert_type(const Addon& addon, std::string_view name);  // null: none
 
 }  // namespace pollux::model

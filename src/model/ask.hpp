@@ -78,6 +78,7 @@ struct ExecAsk {
     // The first is an absolute path, or a name in the plugin folders.
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> environment;  // beside PATH and LC_ALL
+    std::string input;                            // on its standard input; empty: /dev/null
     std::uint64_t max_output_bytes = 64U << 10U;  // standard output and error together
     std::vector<std::pair<int, int>> good_exit = {{0, 3}};
     bool operator==(const ExecAsk&) const = default;

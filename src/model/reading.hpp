@@ -47,12 +47,35 @@ struct ConditionLevel {
     Level level = Level::kUnknown;
     bool active = false;  // with hysteresis: triggered and not cleared since
     double value = 0;
+    double told = 0;         // active: the value when it was raised or last updated
+    std::uint8_t step = 0;   // active: 1 the first severity, 2 the next worse, ...
+    std::uint8_t ended = 0;  // step that it had until this poll; not 0: it is over now
+    bool news = false;       // active: since this poll, or with another step or value told
+    bool disabled = false;   // by the fleet
+};
+
+// Not decided by this poll: no value, inside the hysteresis, or not yet often enough in a row. It
+// stays what it was, which an earlier process may know better.
+inline bool is_open(const ConditionLevel& level) {
+    const bool over = level.level == Level::kClear || level.ended > 0 || level.disabled;
+    return level.level == Level::kUnknown ? !level.disabled : !level.active && !over;
+}
+
+// A condition that was active when its row was forgotten.
+struct LostCondition {
+    std::uint16_t condition = 0;
+    std::uint8_t step = 0;
+    std::string row;
 };
 
 // What is known after one poll, beside what the target's memory keeps.
 struct Observation {
     std::vector<Sample> samples;
     std::vector<ConditionLevel> conditions;
+    std::vector<LostCondition> lost;
+    // Of what is active, undecided or just over; equal after a poll that says the same. Zero: all
+    // conditions are clear.
+    std::uint64_t alarms = 0;
     std::uint64_t digest = 0;  // of meaning: compared with the previous one
     bool has_digest = false;
     bool restarted = false;        // the device rebooted since the last poll

@@ -27,6 +27,7 @@ struct Signal {
     std::optional<base::WallTime> at;  // as the message says; nothing: when it came
     std::vector<std::pair<std::string, std::string>> fields;  // what was read, bounded
     std::string rule;                                         // what fired, for people
+    bool repeated = false;  // nothing new: told again in case that the first time was lost
     bool operator==(const Signal&) const = default;
 };
 
@@ -36,6 +37,8 @@ struct PollSignals {
     // Rules (Signal::rule) that the poll decided wholly: what one of them raised before and does
     // not raise now is over.
     std::vector<std::string> settled;
+    // The same by type: of the conditions of the poll.
+    std::vector<std::string> settled_types;
     // Type and subject of what could not be decided, for want of a value: it stays as it was.
     std::vector<std::pair<std::string, std::string>> open;
     std::uint32_t dropped = 0;  // past a bound

@@ -1,155 +1,95 @@
-// An HTTP receiver for tests of what sends: takes requests in a thread of its own, remembers them,
-// and answers as it is told, also badly.
+// A receiver of webhooks for tests: a real HTTP server on loopback that answers as it is told and
+// keeps what it was sent. Runs on the loop of the test.
 //
-//   HttpReceiver hook;
-//   hook.script({HttpReceiver::too_many(2), HttpReceiver::lost(), {}});   // then 200 for ever
-//   ... hook.url("/alerts") ...
-//   ASSERT_TRUE(hook.wait_for(3));
-//   EXPECT_EQ(hook.requests()[2].header("Idempotency-Key"), ...);
-//
-// To be down for a while: let it go, and make another one with the same port.
+//   HttpReceiver receiver(loop);
+//   receiver.plan({{.status = 503, .retry_after = "2"}, {.reset = true}});   // then 200 for ever
+//   ... receiver.url("/hook") ... receiver.requests()
 #pragma once
 
-#include <condition_variable>
 #include <deque>
-#include <map>
-#include <memory>
-#include <mutex>
+#include <set>
 #include <string>
-#include <thread>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "net/http_message.hpp"
-#include "net/http_request_parser.hpp"
-#include "net/test_tcp_server.hpp"
+#include "base/check.hpp"
+#include "net/http_server.hpp"
+#include "net/tls_stream.hpp"
 
 namespace pollux::net::test {
 
+struct PlannedAnswer {
+    int status = 200;
+    std::string body = "ok";
+    std::string retry_after = {};  // empty: no such field
+    std::string location = {};     // likewise
+    bool reset = false;            // instead of an answer
+    bool silent = false;           // never answers
+};
+
 class HttpReceiver {
   public:
-    enum class Manner : std::uint8_t {
-        kAnswer,
-        kSilence,  // takes the request and says nothing for as long as the other side waits
-        kReset,    // takes the request, then resets the connection: the sender cannot know
-    };
-    struct Reply {
-        Response response = Response::text(200, "ok\n");
-        Manner manner = Manner::kAnswer;
-    };
-    static Reply status(int number) { return {Response::text(number, "no\n"), Manner::kAnswer}; }
-    static Reply too_many(int retry_after_s) {
-        Reply reply = status(429);
-        reply.response.with("Retry-After", std::to_string(retry_after_s));
-        return reply;
+    explicit HttpReceiver(EventLoop& loop, const TlsServerContext* tls = nullptr)
+        : tls_(tls != nullptr),
+          server_(loop, {.handler_timeout = std::chrono::minutes(10)},
+                  [this](Request request, Responder responder) {
+                      take(std::move(request), std::move(responder));
+                  }) {
+        auto address = server_.listen(SocketAddress::loopback(0), tls);
+        POLLUX_CHECK_MSG(address.has_value(), "the receiver of the test cannot listen");
+        port_ = address->port();
     }
-    static Reply silence() { return {{}, Manner::kSilence}; }
-    static Reply lost() { return {{}, Manner::kReset}; }
-
-    // Port 0: any that is free.
-    explicit HttpReceiver(std::uint16_t port = 0)
-        : loop_(EventLoop::create().value()),
-          server_(std::make_unique<TcpServer>(*loop_, port)),
-          port_(server_->port()) {
-        server_->on_data = [this](TcpServer::Peer& peer) { take(peer); };
-        thread_ = std::thread([this] { loop_->run(); });
-    }
-    ~HttpReceiver() {
-        loop_->stop();
-        thread_.join();
-        server_.reset();
-    }
-    HttpReceiver(const HttpReceiver&) = delete;
-    HttpReceiver& operator=(const HttpReceiver&) = delete;
 
     std::uint16_t port() const { return port_; }
     std::string url(std::string_view path = "/") const {
-        return "http://127.0.0.1:" + std::to_string(port_) + std::string(path);
+        return (tls_ ? "https://127.0.0.1:" : "http://127.0.0.1:") + std::to_string(port_) +
+               std::string(path);
     }
 
-    // The answers to the next requests, one each; then those of always().
-    void script(std::vector<Reply> replies) {
-        const std::scoped_lock lock(mutex_);
-        script_.insert(script_.end(), replies.begin(), replies.end());
+    // For the next requests, one each; `otherwise` for all after them.
+    void plan(std::vector<PlannedAnswer> answers) {
+        planned_.insert(planned_.end(), answers.begin(), answers.end());
     }
-    void always(Reply reply) {
-        const std::scoped_lock lock(mutex_);
-        always_ = std::move(reply);
-    }
+    PlannedAnswer otherwise;
 
-    // Everything that came whole, in order, whatever the answer was.
-    std::vector<Request> requests() const {
-        const std::scoped_lock lock(mutex_);
-        return requests_;
-    }
-    // Whether so many came in time.
-    bool wait_for(std::size_t count, std::chrono::milliseconds patience = kPatience) const {
-        std::unique_lock lock(mutex_);
-        return arrived_.wait_for(lock, patience, [&] { return requests_.size() >= count; });
+    const std::vector<Request>& requests() const { return requests_; }
+    // Those that were answered with 2xx.
+    const std::vector<Request>& taken() const { return taken_; }
+    // How many different keys were taken: what a receiver shows that knows repetitions.
+    std::size_t distinct() const {
+        std::set<std::string> keys;
+        for (const Request& request : taken_) {
+            keys.emplace(request.header("idempotency-key").value_or(""));
+        }
+        return keys.size();
     }
 
   private:
-    struct Reader {
-        RequestParser parser{RequestLimits{}};
-        bool continued = false;
-    };
-
-    void take(TcpServer::Peer& peer) {
-        const auto [found, fresh] = readers_.try_emplace(peer.number);
-        RequestParser& parser = found->second.parser;
-        while (!peer.received.empty()) {
-            const std::size_t used = parser.consume(peer.received);
-            peer.received.erase(0, used);
-            if (parser.state() == RequestParser::State::kFailed) {
-                readers_.erase(found);
-                return peer.reset();
-            }
-            if (parser.expects_continue() && parser.state() == RequestParser::State::kBody &&
-                !std::exchange(found->second.continued, true)) {
-                peer.send("HTTP/1.1 100 Continue\r\n\r\n");
-            }
-            if (parser.state() != RequestParser::State::kComplete) return;
-            answer(peer, std::move(parser.request()));
-            parser.start_over();
-            found->second.continued = false;
+    void take(Request request, Responder responder) {
+        PlannedAnswer answer = otherwise;
+        if (!planned_.empty()) {
+            answer = std::move(planned_.front());
+            planned_.pop_front();
         }
+        requests_.push_back(request);
+        if (answer.silent) return kept_.push_back(std::move(responder));
+        if (answer.status / 100 == 2) taken_.push_back(std::move(request));
+        // A reset after the message was taken: the sender cannot know, and repeats.
+        if (answer.reset) return responder.abort();
+        Response response = Response::text(answer.status, answer.body);
+        if (!answer.retry_after.empty()) response.with("Retry-After", answer.retry_after);
+        if (!answer.location.empty()) response.with("Location", answer.location);
+        responder.send(std::move(response));
     }
 
-    void answer(TcpServer::Peer& peer, Request request) {
-        const Reply reply = remember(std::move(request));
-        if (reply.manner == Manner::kReset) return peer.reset();
-        if (reply.manner == Manner::kSilence) return;
-        const Response& response = reply.response;
-        std::string text = "HTTP/1.1 " + std::to_string(response.status) + " " +
-                           std::string(reason_phrase(response.status)) + "\r\n";
-        for (const HeaderField& field : response.headers) {
-            text += field.name + ": " + field.value + "\r\n";
-        }
-        text += "Content-Length: " + std::to_string(response.body.size()) + "\r\n\r\n";
-        peer.send(text + response.body);
-    }
-
-    Reply remember(Request request) {
-        const std::scoped_lock lock(mutex_);
-        requests_.push_back(std::move(request));
-        arrived_.notify_all();
-        if (script_.empty()) return always_;
-        Reply reply = std::move(script_.front());
-        script_.pop_front();
-        return reply;
-    }
-
-    std::unique_ptr<EventLoop> loop_;
-    std::unique_ptr<TcpServer> server_;
-    std::uint16_t port_;
-    std::map<int, Reader> readers_;  // of the loop's thread, by number of the peer
-
-    mutable std::mutex mutex_;  // guards what follows
-    mutable std::condition_variable arrived_;
-    std::deque<Reply> script_;
-    Reply always_;
+    bool tls_;
+    std::uint16_t port_ = 0;
+    std::deque<PlannedAnswer> planned_;
     std::vector<Request> requests_;
-
-    std::thread thread_;
+    std::vector<Request> taken_;
+    std::vector<Responder> kept_;
+    HttpServer server_;
 };
 
 }  // namespace pollux::net::test

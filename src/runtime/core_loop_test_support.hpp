@@ -33,7 +33,10 @@ class ToldStore final : public store::Store {
     base::Status submit(store::ObservationBatch, store::ObservationDone) override { return {}; }
     base::Status submit(store::AuditBatch, store::AuditDone) override { return {}; }
     base::Status submit(store::JobBatch, store::JobDone) override { return {}; }
-    base::Status submit(store::AlertBatch, store::AlertDone) override { return {}; }
+    base::Status submit(store::AlertBatch batch, store::AlertDone done) override {
+        alert_batches.emplace_back(std::move(batch), std::move(done));
+        return {};
+    }
     store::AlertReader& alert_reader() override { return alerts_; }
     base::Result<std::vector<model::JobRun>> job_runs(const std::string&) override { return {}; }
     base::Status back_up(const std::string&, const std::function<bool()>&) override { return {}; }
@@ -58,6 +61,7 @@ class ToldStore final : public store::Store {
     store::StoreStats stats() const override { return {}; }
 
     Inbox<std::shared_ptr<const engine::WriteBatch>> batches;
+    std::vector<std::pair<store::AlertBatch, store::AlertDone>> alert_batches;  // of one thread
     std::atomic<int> refusals = 0;
 
   private:

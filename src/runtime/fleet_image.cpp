@@ -102,6 +102,7 @@ class ImageMaker {
         plan.labels.assign(target.labels.begin(), target.labels.end());
         plan.shard = shard_of(target.addresses.front(), in_.shards);
         plan.history = in_.settings.history_enabled;
+        plan.alerts = target.alerts;
         plan.stale_after =
             std::max(kShortestStale, 2 * std::max(spec.cadence.max, spec.cadence.base));
         base::Duration together{};
@@ -214,6 +215,7 @@ bool same_plan(const PollPlan& a, const PollPlan& b) {
     return same_asks(a, b) && a.target_id == b.target_id && a.device == b.device &&
            a.labels == b.labels && a.shard == b.shard && a.stale_after == b.stale_after &&
            a.history == b.history && a.problem == b.problem && a.group == b.group &&
+           a.alerts == b.alerts &&
            (a.addon == b.addon || (a.addon && b.addon && a.addon->same_as(*b.addon)));
 }
 

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "derive/condition_signals.hpp"
 #include "derive/derive.hpp"
 #include "model/failure.hpp"
 #include "observe/base_unit.hpp"
@@ -80,7 +83,8 @@ PollReading read_poll(const PollPlan& plan, std::span<const model::Reply* const>
         reading.failure.message = unreadable_message(plan, reading.readings);
         return reading;
     }
-    reading.observation = derive::derive(plan.addon->addon(), reading.readings, now, memory);
+    reading.observation =
+        derive::derive(plan.addon->addon(), reading.readings, now, memory, plan.alerts);
     if (reading.readings.missing > 0 || reading.readings.degraded) {
         reading.outcome = model::Outcome::kDegraded;
     }
@@ -99,6 +103,16 @@ void describe(PollReading& reading, RunReport& report) {
     report.has_digest = reading.observation.has_digest;
     report.digest = reading.observation.digest;
     report.problems = reading.readings.missing + reading.observation.dropped;
+}
+
+void add_conditions(const PollPlan& plan, const PollReading& reading,
+                    const derive::TargetMemory& memory, model::PollSignals& signals) {
+    model::PollSignals own =
+        derive::condition_signals(plan.addon->addon(), static_cast<std::uint16_t>(plan.group),
+                                  reading.observation, memory, plan.alerts);
+    std::ranges::move(own.signals, std::back_inserter(signals.signals));
+    std::ranges::move(own.open, std::back_inserter(signals.open));
+    signals.settled_types = std::move(own.settled_types);
 }
 
 void add_values(DevicePage& page, const PollPlan& plan, const derive::TargetMemory& memory,

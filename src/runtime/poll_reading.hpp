@@ -11,6 +11,7 @@
 #include "extract/compiled_addon.hpp"
 #include "model/reading.hpp"
 #include "model/reply.hpp"
+#include "model/signal.hpp"
 #include "runtime/device_page.hpp"
 #include "runtime/run_order.hpp"
 #include "runtime/series_directory.hpp"
@@ -35,6 +36,10 @@ PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& rep
                       extract::Trace* trace = nullptr);
 
 void describe(PollReading& reading, RunReport& report);
+
+// Adds what the conditions of a successful poll say to what its signals say.
+void add_conditions(const PollPlan& plan, const PollReading& reading,
+                    const derive::TargetMemory& memory, model::PollSignals& signals);
 
 // The lines of a target on the page of devices: its values and their age.
 void add_values(DevicePage& page, const PollPlan& plan, const derive::TargetMemory& memory,

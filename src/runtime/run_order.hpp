@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "model/alert_policy.hpp"
 #include "model/ask.hpp"
 #include "model/failure.hpp"
 #include "model/job.hpp"
@@ -37,6 +38,7 @@ struct PollPlan {
     std::size_t shard = 0;         // by a hash of the host: one device, one thread
     base::Duration stale_after{};  // values older than this are not shown any more
     bool history = true;
+    model::AlertPolicy alerts;           // what the fleet says over the addon
     std::shared_ptr<const JobWork> job;  // not null: work that is done once, see jobs/job_work.hpp
 };
 

@@ -208,13 +208,18 @@ class ShardStage {
                           for (RunReport& report : reports) reports_.put(std::move(report));
                       },
                   .history = history,
-                  .series = series}) {
+                  .series = series,
+                  .signals =
+                      [this](std::vector<PolledSignals> polls) {
+                          for (PolledSignals& poll : polls) signals_.put(std::move(poll));
+                      }}) {
         shard_.start();
     }
 
     Shard& shard() { return shard_; }
     Inbox<ManualDriver::Asked>& asked() { return asked_; }
     Inbox<RunReport>& reports() { return reports_; }
+    Inbox<PolledSignals>& signals() { return signals_; }
 
     void answer(std::uint64_t id, model::Reply reply) {
         driver_->loop().post([this, id, reply = std::move(reply)]() mutable {
@@ -279,6 +284,7 @@ class ShardStage {
 
     Inbox<ManualDriver::Asked> asked_;
     Inbox<RunReport> reports_;
+    Inbox<PolledSignals> signals_;
     ManualDriver* driver_ = nullptr;
     std::uint64_t runs_ = 0;
     Shard shard_;  // last: its thread uses what stands above

@@ -9,7 +9,6 @@
 #include "derive/derive.hpp"
 #include "extract/compiled_addon.hpp"
 #include "runtime/jobs/job_reply.hpp"
-#include "runtime/poll_reading.hpp"
 #include "runtime/thread_heap.hpp"
 
 namespace pollux::runtime {
@@ -17,6 +16,9 @@ namespace {
 
 // Drivers give up this much before the engine does, so that their reason is heard.
 constexpr base::Duration kBeforeDeadline = std::chrono::milliseconds(500);
+
+// Conditions that hold are told again so often.
+constexpr base::Duration kRemindAfter = std::chrono::minutes(10);
 
 constexpr std::size_t kHeap = std::size_t{48} << 20U;  // 2000 HTTP requests at once take 40 MB
 
@@ -235,7 +237,7 @@ void Shard::finish(std::uint32_t index) {
         const base::Instant now = net::instant_now();
         PollReading reading = read_poll(*run.order.plan, run.given(), state->memory, now);
         describe(reading, report);
-        keep_signals(*state, run, now.wall);
+        keep_signals(*state, run, reading, now);
         if (model::is_success(report.outcome)) {
             state->answered = now.boot;
             state->changed = true;
@@ -268,6 +270,7 @@ Shard::TaskState& Shard::state_of(const RunOrder& order) {
                         (state->plan == order.plan || state->plan->addon == order.plan->addon ||
                          state->plan->addon->same_as(*order.plan->addon));
     if (usable) {
+        if (state->plan != order.plan) state->alarms.reset();  // words and severities may differ
         state->plan = order.plan;
         return *state;
     }
@@ -283,16 +286,37 @@ Shard::TaskState& Shard::state_of(const RunOrder& order) {
     return *state;
 }
 
+// Conditions that say what they said have nothing to tell, but for a reminder while one holds:
+// what the journal had to drop is so made good.
+bool Shard::has_news(TaskState& state, const PollReading& reading, base::BootTime now) const {
+    if (!model::is_success(reading.outcome)) return false;
+    const std::uint64_t alarms = reading.observation.alarms;
+    const bool remind = alarms != 0 && now - state.alarms_told >= kRemindAfter;
+    if (state.alarms == alarms && !remind) return false;
+    state.alarms = alarms;
+    state.alarms_told = now;
+    return true;
+}
+
 // A task that raised nothing twice in a row has nothing to tell.
-void Shard::keep_signals(TaskState& state, const ActiveRun& run, base::WallTime at) {
+void Shard::keep_signals(TaskState& state, const ActiveRun& run, const PollReading& reading,
+                         base::Instant now) {
+    if (!wiring_.signals) return;
     const PollPlan& plan = *run.order.plan;
-    if (!wiring_.signals || !plan.addon->has_signals(plan.group)) return;
-    model::PollSignals signals = plan.addon->signals(
-        plan.group, run.given(), at, {.device = plan.device, .address = run.ask->host});
-    const bool quiet = signals.signals.empty() && signals.open.empty();
-    if (quiet && state.quiet) return;
-    state.quiet = quiet;
-    signals_.push_back({run.order.plan, std::move(signals), at});
+    model::PollSignals signals;
+    bool news = false;
+    if (plan.addon->has_signals(plan.group)) {
+        signals = plan.addon->signals(plan.group, run.given(), now.wall,
+                                      {.device = plan.device, .address = run.ask->host});
+        const bool quiet = signals.signals.empty() && signals.open.empty();
+        news = !quiet || !state.quiet;
+        state.quiet = quiet;
+    }
+    if (has_news(state, reading, now.boot)) {
+        add_conditions(plan, reading, state.memory, signals);
+        news = true;
+    }
+    if (news) signals_.push_back({run.order.plan, std::move(signals), now.wall});
 }
 
 void Shard::keep_samples(TaskState& state, const model::Observation& observation,

@@ -27,6 +27,7 @@
 #include "protocol/driver.hpp"
 #include "runtime/command_rules.hpp"
 #include "runtime/device_page.hpp"
+#include "runtime/poll_reading.hpp"
 #include "runtime/profile_row.hpp"
 #include "runtime/run_order.hpp"
 #include "runtime/series_directory.hpp"
@@ -132,13 +133,18 @@ class Shard {
         std::size_t address = 0;  // of the device's: the next after one that did not answer
         bool changed = false;     // since the memories were collected
         bool quiet = false;       // the last poll raised nothing, and that was told
+        // What the conditions last told, and when; nothing: not since the plan changed.
+        std::optional<std::uint64_t> alarms;
+        base::BootTime alarms_told;
     };
 
     void begin(RunOrder order);
     void ask(std::uint32_t index, std::size_t number);
     void on_reply(std::uint32_t index, model::Reply reply);
     void finish(std::uint32_t index);
-    void keep_signals(TaskState& state, const ActiveRun& run, base::WallTime at);
+    void keep_signals(TaskState& state, const ActiveRun& run, const PollReading& reading,
+                      base::Instant now);
+    bool has_news(TaskState& state, const PollReading& reading, base::BootTime now) const;
     void keep_samples(TaskState& state, const model::Observation& observation, base::WallTime at);
     TaskState& state_of(const RunOrder& order);
     TaskState* find_state(model::TaskHandle task);  // null: the task is gone

@@ -1,5 +1,6 @@
 #include "runtime/shard.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -223,6 +224,57 @@ TEST(Shard, RemembersCountersOfATaskBetweenPolls) {
     later.shard().recall(memories);
     later.poll(plan, R"({"level": 60, "turns": 5000})");
     EXPECT_THAT(later.page(), HasSubstr("pollux_device_turns_per_second"));
+}
+
+std::shared_ptr<PollPlan> watched_lamp() {
+    const auto plan = lamp_plan("hall");
+    plan->addon = test::compiled(std::string(test::kLampManifest) + R"yaml(
+conditions:
+  - {name: dim, metric: level, trigger: "< 20", clear: ">= 25"}
+)yaml");
+    return plan;
+}
+
+std::string bright(int level) { return fmt::format(R"({{"level": {}, "turns": 1}})", level); }
+
+TEST(Shard, SendsOnlyNewsOfConditions) {
+    ShardStage stage;
+    const auto plan = watched_lamp();
+    stage.poll(plan, bright(80));
+    ASSERT_EQ(stage.signals().size(), 1U) << "the first poll tells what it decided";
+    EXPECT_THAT(stage.signals().wait_for(1)[0].signals.settled_types, testing::ElementsAre("dim"));
+    stage.poll(plan, bright(70));
+    stage.poll(plan, bright(60));
+    EXPECT_EQ(stage.signals().size(), 1U) << "all is well: nothing is sent";
+    stage.poll(plan, bright(10));
+    stage.poll(plan, bright(12));
+    const auto raised = stage.signals().wait_for(2);
+    ASSERT_EQ(raised.size(), 2U) << "once";
+    ASSERT_EQ(raised[1].signals.signals.size(), 1U);
+    EXPECT_EQ(raised[1].signals.signals[0].type, "dim");
+    EXPECT_EQ(raised[1].signals.signals[0].message, "level is 10 %, below 20 %");
+    stage.poll(plan, bright(80));
+    stage.poll(plan, bright(80));
+    stage.poll(plan, bright(80));
+    const auto over = stage.signals().wait_for(4);
+    ASSERT_EQ(over.size(), 4U) << "that it is over, and that all is well";
+    EXPECT_TRUE(over[2].signals.signals.at(0).clear);
+    EXPECT_THAT(over[3].signals.signals, IsEmpty());
+}
+
+TEST(Shard, AnEditOfTheFleetKeepsWhatIsRaised) {
+    ShardStage stage;
+    const auto plan = watched_lamp();
+    stage.poll(plan, bright(10));
+    const auto edited = watched_lamp();
+    edited->addon = plan->addon;
+    edited->alerts.types["dim"].all = {.trigger = 5.0, .severity = model::Severity::kCritical};
+    stage.poll(edited, bright(9));  // between the new limits
+    const auto sent = stage.signals().wait_for(2);
+    ASSERT_EQ(sent.size(), 2U);
+    ASSERT_EQ(sent[1].signals.signals.size(), 1U) << "still raised";
+    EXPECT_EQ(sent[1].signals.signals[0].severity, "critical");
+    EXPECT_EQ(sent[1].signals.signals[0].rule, "level < 5 (clear at >= 10)");
 }
 
 TEST(Shard, ForgetsWhatATaskTaught) {

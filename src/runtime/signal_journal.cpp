@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "document/write.hpp"
@@ -16,6 +18,13 @@ namespace {
 constexpr std::uint8_t kVersion = 1;
 constexpr base::Duration kRetryAfter = std::chrono::seconds(1);
 constexpr std::string_view kSource = "poll";
+
+// Whether polls of this task decide the type by a condition.
+bool is_condition(const PollPlan& plan, std::string_view type) {
+    const model::Addon& addon = plan.addon->addon();
+    const auto found = std::ranges::find(addon.conditions, type, &model::ConditionDef::name);
+    return found != addon.conditions.end() && addon.metrics[found->metric].group == plan.group;
+}
 
 // One line per change, for people.
 std::string text_of(const std::vector<derive::SignalChange>& changes) {
@@ -104,8 +113,12 @@ void SignalJournal::commit() {
             committed(0);
             continue;
         }
-        for (const auto& [key, entry] : draft_.entries) {
-            draft_.batch.memory.push_back({std::string(kMemoryPrefix) + key, encode(entry)});
+        // Most polls in a batch repeat what is known.
+        std::set<std::string_view> changed;
+        for (const SignalNews& told : draft_.told) changed.insert(told.key);
+        for (const std::string_view key : changed) {
+            draft_.batch.memory.push_back({std::string(kMemoryPrefix) + std::string(key),
+                                           encode(draft_.entries.find(key)->second)});
         }
         draft_.batch.keep = limits_;
         draft_.batch.keep.not_before = net::wall_now() - age_;
@@ -141,8 +154,9 @@ bool SignalJournal::add(const PolledSignals& poll, Draft& draft) {
     if (entry.addon != plan.addon->fingerprint()) {
         // Rules were edited: what the old ones raised is over, unless the new ones raise it now.
         model::PollSignals now = poll.signals;
+        // What conditions of that name raised is decided by the poll that reads them.
         for (const auto& [key, raised] : entry.keeper.raised()) {
-            now.settled.push_back(raised.signal.rule);
+            if (!is_condition(plan, key.first)) now.settled.push_back(raised.signal.rule);
         }
         changes = entry.keeper.apply(now, poll.at);
         entry.addon = plan.addon->fingerprint();
@@ -188,7 +202,13 @@ void SignalJournal::committed(base::Result<std::uint64_t> first) {
         give_back(std::move(polls), std::move(draft));
         return;
     }
-    for (auto& [key, entry] : draft.entries) entries_[key] = std::move(entry);
+    for (auto& [key, entry] : draft.entries) {
+        if (entry.keeper.raised().empty()) {
+            entries_.erase(key);  // of a fleet most tasks have nothing raised
+        } else {
+            entries_[key] = std::move(entry);
+        }
+    }
     for (SignalNews& news : draft.told) news.row = (*first)++;
     tell(std::move(draft.told));
 }

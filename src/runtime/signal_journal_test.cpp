@@ -96,6 +96,33 @@ TEST_F(SignalJournalTest, ARestartKnowsWhatIsRaised) {
     EXPECT_EQ(rows().size(), 2U) << "and cleared";
 }
 
+TEST_F(SignalJournalTest, AnEditedAddonLeavesConditionsToThePollThatReadsThem) {
+    const std::string conditions = R"yaml(
+conditions:
+  - {name: dim, metric: level, trigger: "< 20"}
+)yaml";
+    const auto with = [&](const std::string& more) {
+        auto plan = test::lamp_plan("hall");
+        plan->addon = test::compiled(std::string(test::kLampManifest) + conditions + more);
+        return plan;
+    };
+    poll({"dim"}, with(""));
+    ASSERT_EQ(journal_->counts().raised, 1U);
+    // A poll that failed: its signals decide nothing about conditions.
+    PolledSignals failed;
+    failed.plan = with("  - {name: dark, metric: level, trigger: \"< 1\"}\n");
+    failed.at = base::WallTime{++clock_};
+    std::vector<PolledSignals> polls{failed};
+    journal_->take(std::move(polls));
+    EXPECT_TRUE(turn_until(*loop_, [&] { return journal_->counts().waiting == 0; }));
+    EXPECT_EQ(journal_->counts().raised, 1U) << "no data never means OK";
+    failed.signals.settled_types = {"dark", "dim"};
+    polls = {failed};
+    journal_->take(std::move(polls));
+    EXPECT_TRUE(turn_until(*loop_, [&] { return journal_->counts().waiting == 0; }));
+    EXPECT_EQ(journal_->counts().raised, 0U);
+}
+
 TEST_F(SignalJournalTest, AnEditedAddonEndsWhatItsOldRulesRaised) {
     poll({"dark"});
     std::string manifest(test::kLampManifest);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
@@ -52,14 +54,45 @@ struct Pipe {
     bool good() const { return reader >= 0 && writer >= 0; }
 };
 
+// What the child reads, as a file in memory: whole before it starts, so that a child that does not
+// read it holds nobody up.
+class InputFile {
+  public:
+    explicit InputFile(std::string_view text) {
+        if (text.empty()) return;
+        fd_ = moved_up(memfd_create("pollux-input", MFD_CLOEXEC));
+        while (good_ && !text.empty()) {
+            const ssize_t wrote = write(fd_, text.data(), text.size());
+            if (wrote < 0 && errno == EINTR) continue;
+            good_ = wrote > 0;
+            if (good_) text.remove_prefix(static_cast<std::size_t>(wrote));
+        }
+        good_ = good_ && lseek(fd_, 0, SEEK_SET) == 0;
+    }
+    ~InputFile() { close_fd(fd_); }
+    InputFile(const InputFile&) = delete;
+    InputFile& operator=(const InputFile&) = delete;
+
+    bool good() const { return good_; }
+    int fd() const { return fd_; }  // -1: there is nothing to read
+
+  private:
+    int fd_ = -1;
+    bool good_ = true;
+};
+
 class SpawnPlan {
   public:
-    SpawnPlan(int out, int error_out) {
+    SpawnPlan(int in, int out, int error_out) {
         posix_spawn_file_actions_init(&actions_);
         posix_spawnattr_init(&attributes_);
         posix_spawn_file_actions_adddup2(&actions_, out, 1);
         posix_spawn_file_actions_adddup2(&actions_, error_out, 2);
-        posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
+        if (in >= 0) {
+            posix_spawn_file_actions_adddup2(&actions_, in, 0);
+        } else {
+            posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
+        }
         // Close-on-exec covers our own descriptors; a library may have forgotten it on its own.
         posix_spawn_file_actions_addclosefrom_np(&actions_, 3);
         posix_spawn_file_actions_addchdir_np(&actions_, "/");
@@ -106,11 +139,14 @@ base::Result<ChildProcess> ChildProcess::start(const ChildCommand& command) {
     };
     Pipe out;
     Pipe error_out;
-    if (!out.good() || !error_out.good()) return refuse(base::ErrorClass::kInternal, errno);
+    const InputFile in(command.input);
+    if (!out.good() || !error_out.good() || !in.good()) {
+        return refuse(base::ErrorClass::kInternal, errno);
+    }
     std::vector<std::string> arguments = command.argv;
     std::vector<std::string> variables;
     for (const auto& [name, value] : command.environment) variables.push_back(name + "=" + value);
-    SpawnPlan plan(out.writer, error_out.writer);
+    SpawnPlan plan(in.fd(), out.writer, error_out.writer);
     ChildProcess child;
     const int failed =
         plan.run(child.pid_, command.path, pointers(arguments).data(), pointers(variables).data());

@@ -17,6 +17,7 @@ struct ChildCommand {
     std::string path;  // absolute
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> environment;
+    std::string input = {};  // on its standard input; empty: /dev/null
 };
 
 // Ends and forgets the process when it goes: its group is killed, and it is reaped.

@@ -214,7 +214,7 @@ void ExecDriver::launch(Run& run) {
         return runs_.end(
             run, failure_of(FailureKind::kConfiguration, path.error().code, path.error().message));
     }
-    exec::ChildCommand command{*path, ask.argv, {{"PATH", kPath}, {"LC_ALL", "C"}}};
+    exec::ChildCommand command{*path, ask.argv, {{"PATH", kPath}, {"LC_ALL", "C"}}, ask.input};
     command.argv.front() = *path;
     command.environment.insert(command.environment.end(), ask.environment.begin(),
                                ask.environment.end());

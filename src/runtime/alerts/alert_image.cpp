@@ -39,7 +39,7 @@ class AlertImageMaker {
         facts.addon = input.addon;
         facts.labels = input.labels;
         facts.groups = input.groups;
-        if (plan != image_.plans.end()) add_addon(facts, *plan->second->addon);
+        if (plan != image_.plans.end()) add_addon(facts, *plan->second->addon, input.alerts);
         facts_.targets.push_back(std::move(facts));
     }
 
@@ -55,27 +55,69 @@ class AlertImageMaker {
         facts.enabled = input.enabled;
         if (device != fleet_.devices.end()) facts.labels = device->second.labels;
         facts.groups = membership_.group_names_of(input.device);
-        if (target) add_addon(facts, *target->addon);
+        if (target) add_addon(facts, *target->addon, input.alerts);
         facts_.targets.push_back(std::move(facts));
     }
 
-    void add_addon(alert::TargetFacts& facts, const extract::CompiledAddon& addon) {
-        facts.category = addon.addon().category;
-        if (addon.imported()) facts.fingerprint = alert::FingerprintStyle::kImported;
+    void add_addon(alert::TargetFacts& facts, const extract::CompiledAddon& compiled,
+                   const model::AlertPolicy& policy) {
+        const model::Addon& addon = compiled.addon();
+        facts.category = addon.category;
+        if (compiled.imported()) facts.fingerprint = alert::FingerprintStyle::kImported;
+        if (policy.failure_alert == model::FailureAlert::kFirst) {
+            facts.failure_threshold = alert::FailureThreshold::kFirst;
+        }
         const auto failure =
-            addon.failure_signal({.device = facts.device, .address = facts.address});
-        if (!failure) return;
-        facts.failure_type = failure->type;
-        facts.failure_title = failure->title;
-        facts.failure_severity =
-            model::severity_of(failure->severity).value_or(model::Severity::kWarning);
+            compiled.failure_signal({.device = facts.device, .address = facts.address});
+        if (failure) {
+            facts.failure_type = failure->type;
+            facts.failure_title = failure->title;
+            facts.failure_severity =
+                model::severity_of(failure->severity).value_or(model::Severity::kWarning);
+        }
+        facts.types = types_of(addon, policy, facts.failure_type);
     }
+
+    // Most targets of an addon agree: they share what is made here.
+    std::shared_ptr<const alert::AlertTypes> types_of(const model::Addon& addon,
+                                                      const model::AlertPolicy& policy,
+                                                      const std::string& failure_type) {
+        std::vector<Shared>& known = types_[addon.name];
+        for (const Shared& one : known) {
+            if (one.policy == policy) return one.types;
+        }
+        auto made = std::make_shared<alert::AlertTypes>();
+        const auto add = [&](const std::string& name, bool enabled) {
+            const model::AlertTerms terms = model::alert_terms(addon, policy, name, "");
+            alert::TypeFacts type;
+            type.type = name;
+            type.enabled = terms.enabled && enabled;
+            type.severity = terms.severity;
+            type.hold = terms.sustained;
+            type.keep_firing_for = terms.keep_firing_for;
+            made->types.push_back(std::move(type));
+        };
+        for (const model::AlertType& type : addon.alert_types) {
+            if (type.name != failure_type) add(type.name, true);
+        }
+        add(failure_type, policy.failure_alert != model::FailureAlert::kNever);
+        std::ranges::sort(made->types, {}, &alert::TypeFacts::type);
+        made->closed = !addon.any_alert_type;
+        known.push_back({policy, made});
+        return made;
+    }
+
+    struct Shared {
+        model::AlertPolicy policy;
+        std::shared_ptr<const alert::AlertTypes> types;
+    };
 
     const config::Fleet& fleet_;
     const FleetImage& image_;
     config::Membership membership_;
     alert::AlertFleet facts_;
     DeviceTasks tasks_;
+    std::map<std::string, std::vector<Shared>, std::less<>> types_;  // by addon
 };
 
 }  // namespace

@@ -43,6 +43,7 @@ class Maker {
         target->kind = addon->addon().protocol;
         target->enabled = input.enabled;
         target->addresses = input.addresses;
+        target->alerts = input.alerts;
         if (const auto push = addon->push()) {
             target->interval =
                 input.interval.value_or(addon->addon().interval.value_or(push->interval));

@@ -12,6 +12,7 @@
 #include "base/time.hpp"
 #include "extract/compiled_addon.hpp"
 #include "model/addon.hpp"
+#include "model/alert_policy.hpp"
 #include "model/credentials.hpp"
 
 namespace pollux::runtime {
@@ -31,6 +32,7 @@ struct InboundTarget {
     base::Secret token;  // webhooks and pushes
     base::Duration interval{};
     base::Duration grace{};
+    model::AlertPolicy alerts;              // what the fleet says over the addon
     std::vector<std::string> confirmed_by;  // polled tasks of the device; empty: none is asked
 
     bool hears() const { return enabled && problem.empty(); }

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net/test_smtp_server.hpp"
+#include "net/test_smtp_catcher.hpp"
 
 namespace pollux::net::test {
 namespace {
@@ -29,8 +29,8 @@ int send(const std::string& url, std::vector<std::string> more) {
     return process.exit_code();
 }
 
-TEST(SmtpServer, TakesMailOverStarttlsAndTlsFromThoseItKnows) {
-    SmtpServer server({.user = "pollux", .password = "open sesame"});
+TEST(SmtpCatcher, TakesMailOverStarttlsAndTlsFromThoseItKnows) {
+    SmtpCatcher server({.user = "pollux", .password = "open sesame"});
     const std::string plain = "smtp://127.0.0.1:" + std::to_string(server.port());
     const std::string secure = "smtps://127.0.0.1:" + std::to_string(server.tls_port());
     const std::string known = "pollux:open sesame";
@@ -51,8 +51,8 @@ TEST(SmtpServer, TakesMailOverStarttlsAndTlsFromThoseItKnows) {
     }
 }
 
-TEST(SmtpServer, RefusesAsToldAndThenTakesAgain) {
-    SmtpServer server({.need_tls = false});
+TEST(SmtpCatcher, RefusesAsToldAndThenTakesAgain) {
+    SmtpCatcher server({.need_tls = false});
     const std::string url = "smtp://127.0.0.1:" + std::to_string(server.port());
     server.script({"451 4.3.0 try later", "554 5.7.1 go away"});
     EXPECT_NE(send(url, {}), 0);

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net/test_http_receiver.hpp"
+#include "net/test_http_catcher.hpp"
 
 namespace pollux::net::test {
 namespace {
@@ -27,15 +27,15 @@ Curl post(const std::string& url, const std::string& body, std::vector<std::stri
     return {process.exit_code(), process.output()};
 }
 
-TEST(HttpReceiver, RemembersWhatCameAndAnswersAsTold) {
-    HttpReceiver receiver;
-    receiver.script({HttpReceiver::too_many(7), HttpReceiver::status(503)});
+TEST(HttpCatcher, RemembersWhatCameAndAnswersAsTold) {
+    HttpCatcher receiver;
+    receiver.script({HttpCatcher::too_many(7), HttpCatcher::status(503)});
     const auto busy = post(receiver.url("/a?b=1"), "one", {"-H", "Idempotency-Key: k1"});
     EXPECT_THAT(busy.output, HasSubstr("HTTP/1.1 429 Too Many Requests"));
     EXPECT_THAT(busy.output, HasSubstr("Retry-After: 7"));
     EXPECT_THAT(post(receiver.url(), "two").output, HasSubstr("503"));
     EXPECT_THAT(post(receiver.url(), "three").output, HasSubstr("200 OK"));
-    receiver.always(HttpReceiver::status(500));
+    receiver.always(HttpCatcher::status(500));
     EXPECT_THAT(post(receiver.url(), "four").output, HasSubstr("500"));
     const auto requests = receiver.requests();
     ASSERT_EQ(requests.size(), 4U);
@@ -46,9 +46,9 @@ TEST(HttpReceiver, RemembersWhatCameAndAnswersAsTold) {
     EXPECT_EQ(requests[3].body, "four");
 }
 
-TEST(HttpReceiver, TakesARequestAndBreaksOff) {
-    HttpReceiver receiver;
-    receiver.script({HttpReceiver::lost(), HttpReceiver::silence()});
+TEST(HttpCatcher, TakesARequestAndBreaksOff) {
+    HttpCatcher receiver;
+    receiver.script({HttpCatcher::lost(), HttpCatcher::silence()});
     const auto lost = post(receiver.url(), "same");
     EXPECT_TRUE(lost.exit_code == kCurlReceiveError || lost.exit_code == kCurlGotNothing)
         << lost.exit_code << lost.output;
@@ -58,8 +58,8 @@ TEST(HttpReceiver, TakesARequestAndBreaksOff) {
     EXPECT_FALSE(receiver.wait_for(4, std::chrono::milliseconds(1)));
 }
 
-TEST(HttpReceiver, SeveralRequestsAndAPieceByPieceBodyOnOneConnection) {
-    HttpReceiver receiver;
+TEST(HttpCatcher, SeveralRequestsAndAPieceByPieceBodyOnOneConnection) {
+    HttpCatcher receiver;
     const std::string large(200'000, 'x');
     const TempDir folder;
     const std::string file = folder.write("large", large);
@@ -75,17 +75,17 @@ TEST(HttpReceiver, SeveralRequestsAndAPieceByPieceBodyOnOneConnection) {
     EXPECT_EQ(requests[1].body, large);
 }
 
-TEST(HttpReceiver, ComesBackOnItsPort) {
+TEST(HttpCatcher, ComesBackOnItsPort) {
     std::uint16_t port = 0;
     std::string url;
     {
-        HttpReceiver receiver;
+        HttpCatcher receiver;
         port = receiver.port();
         url = receiver.url();
         EXPECT_EQ(post(url, "before").exit_code, 0);
     }
     EXPECT_NE(post(url, "down").exit_code, 0);
-    HttpReceiver again(port);
+    HttpCatcher again(port);
     EXPECT_EQ(post(url, "after").exit_code, 0);
     EXPECT_EQ(again.requests().size(), 1U);
 }

@@ -1,0 +1,176 @@
+#include "runtime/alerts/alert_ledger.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "net/http_test_support.hpp"
+#include "runtime/core_loop_test_support.hpp"
+
+namespace pollux::runtime {
+namespace {
+
+using net::test::turn_until;
+
+class AlertLedgerTest : public testing::Test {
+  protected:
+    AlertLedgerTest() {
+        AlertLedger::Outlets outlets;
+        outlets.news = [this](const std::vector<AlertNews>& news) {
+            for (const AlertNews& one : news) news_.push_back(one);
+        };
+        outlets.deliver = [this](std::vector<model::Notification> rows) {
+            for (model::Notification& row : rows) delivered_.push_back(std::move(row));
+        };
+        ledger_ = std::make_unique<AlertLedger>(loop_, store_, log_.log(), std::move(outlets));
+    }
+
+    void raise(const std::string& id, const std::string& title = "") {
+        alert::AlertChange change;
+        change.kind = alert::ChangeKind::kCreated;
+        change.alert.id = id;
+        change.alert.title = title;
+        ledger_->add(std::move(change), base::WallTime{1});
+    }
+    void notify(const std::string& id) {
+        model::Notification row;
+        row.id = id;
+        ledger_->add(std::move(row), true);
+    }
+    void answer(bool good) {
+        ASSERT_FALSE(store_.alert_batches.empty());
+        auto done = std::move(store_.alert_batches.front().second);
+        store_.alert_batches.erase(store_.alert_batches.begin());
+        if (good) {
+            done(store::AlertCommit{});
+        } else {
+            done(base::make_error(base::ErrorClass::kTransient, "store.disk_full", "no room"));
+        }
+        const std::size_t before = ++answers_;
+        loop_->post([this, before] { heard_ = before; });
+        ASSERT_TRUE(turn_until(*loop_, [&] { return heard_ == before; }));
+    }
+    // The next attempt after a failure.
+    void wait_for_attempt() {
+        ASSERT_TRUE(turn_until(*loop_, [&] { return !store_.alert_batches.empty(); }));
+    }
+    const store::AlertBatch& batch() { return store_.alert_batches.front().first; }
+
+    std::shared_ptr<net::EventLoop> loop_ = net::EventLoop::create().value();
+    test::ToldStore store_;
+    test::LogLines log_;
+    std::vector<AlertNews> news_;
+    std::vector<model::Notification> delivered_;
+    std::unique_ptr<AlertLedger> ledger_;
+    std::size_t answers_ = 0;
+    std::size_t heard_ = 0;
+};
+
+TEST_F(AlertLedgerTest, TellsAfterTheCommitAndNotBefore) {
+    raise("a");
+    notify("n");
+    ledger_->set_cursor("polls", 7);
+    ledger_->commit();
+    ASSERT_EQ(store_.alert_batches.size(), 1U);
+    EXPECT_EQ(batch().alerts.size(), 1U);
+    EXPECT_EQ(batch().notifications.size(), 1U);
+    EXPECT_EQ(batch().cursors.at("polls"), 7U);
+    EXPECT_TRUE(news_.empty());
+    EXPECT_TRUE(delivered_.empty());
+    answer(true);
+    ASSERT_EQ(news_.size(), 1U);
+    EXPECT_FALSE(news_[0].provisional);
+    ASSERT_EQ(delivered_.size(), 1U);
+    EXPECT_FALSE(delivered_[0].provisional);
+    EXPECT_TRUE(ledger_->idle());
+}
+
+TEST_F(AlertLedgerTest, WhatComesMeanwhileIsTheNextBatch) {
+    raise("a", "first");
+    ledger_->commit();
+    raise("b");
+    raise("b", "newer");
+    ledger_->commit();
+    ASSERT_EQ(store_.alert_batches.size(), 1U);  // one at a time
+    answer(true);
+    ASSERT_EQ(store_.alert_batches.size(), 1U);
+    ASSERT_EQ(batch().alerts.size(), 1U);
+    EXPECT_EQ(batch().alerts[0].title, "newer");
+    answer(true);
+    EXPECT_EQ(news_.size(), 3U);
+}
+
+TEST_F(AlertLedgerTest, AFailureIsTriedAgainWithWhatCameSince) {
+    raise("a", "old");
+    ledger_->commit();
+    answer(false);
+    raise("a", "new");
+    raise("b");
+    EXPECT_TRUE(ledger_->failing());
+    wait_for_attempt();
+    ASSERT_EQ(batch().alerts.size(), 2U);
+    EXPECT_EQ(batch().alerts[0].title, "new");
+    EXPECT_TRUE(news_.empty());
+    answer(true);
+    EXPECT_EQ(news_.size(), 3U);
+    EXPECT_FALSE(ledger_->failing());
+}
+
+TEST_F(AlertLedgerTest, AfterSecondsOfFailuresPeopleAreToldProvisionallyAndOnceMoreAfterTheCommit) {
+    raise("a");
+    notify("n");
+    std::optional<base::Status> answered;
+    ledger_->add_act(model::AuditEntry{}, [&](base::Status status) { answered = status; });
+    ledger_->commit();
+    while (news_.empty()) {
+        wait_for_attempt();
+        answer(false);
+    }
+    ASSERT_EQ(news_.size(), 1U);
+    EXPECT_TRUE(news_[0].provisional);
+    ASSERT_EQ(delivered_.size(), 1U);
+    EXPECT_TRUE(delivered_[0].provisional);
+    ASSERT_TRUE(answered);
+    EXPECT_EQ(answered->error().code, "store.not_committed");
+    wait_for_attempt();
+    EXPECT_EQ(batch().alerts.size(), 1U);
+    EXPECT_EQ(batch().audit.size(), 1U);
+    EXPECT_EQ(batch().notifications.size(), 1U);
+    answer(true);
+    ASSERT_EQ(news_.size(), 2U);
+    EXPECT_FALSE(news_[1].provisional);
+    EXPECT_EQ(delivered_.size(), 1U);  // the deliverer has it already
+}
+
+TEST_F(AlertLedgerTest, ARemovedAlertIsRemovedWhateverWaited) {
+    raise("a");
+    alert::AlertChange gone;
+    gone.kind = alert::ChangeKind::kRemoved;
+    gone.alert.id = "a";
+    ledger_->add(std::move(gone), base::WallTime{2});
+    ledger_->commit();
+    EXPECT_TRUE(batch().alerts.empty());
+    EXPECT_THAT(batch().removed_alerts, testing::ElementsAre("a"));
+    answer(true);
+}
+
+TEST_F(AlertLedgerTest, EmptyMemoryIsErased) {
+    ledger_->add_memory("k", "bytes");
+    ledger_->add_memory("gone", "");
+    ledger_->commit();
+    ASSERT_EQ(batch().memory.size(), 1U);
+    EXPECT_EQ(batch().memory[0].key, "k");
+    EXPECT_THAT(batch().removed_memory, testing::ElementsAre("gone"));
+    answer(true);
+}
+
+TEST_F(AlertLedgerTest, AnActIsAnsweredAtTheEndWhateverHappens) {
+    std::optional<base::Status> answered;
+    ledger_->add_act(std::nullopt, [&](base::Status status) { answered = status; });
+    ledger_->commit();
+    ledger_.reset();
+    ASSERT_TRUE(answered);
+    EXPECT_EQ(answered->error().code, "alert.stopped");
+}
+
+}  // namespace
+}  // namespace pollux::runtime
