@@ -84,6 +84,11 @@ base::Result<std::unique_ptr<Serving>> Serving::start(const ServeArguments& argu
     auto server = runtime::Server::start(*serving->loop_, *serving->log_, std::move(options));
     if (!server) return std::unexpected(server.error());
     serving->server_ = std::move(*server);
+    auto notifying = Notifying::start(*serving->server_, *serving->log_);
+    if (!notifying) return std::unexpected(notifying.error());
+    serving->notifying_ = std::move(*notifying);
+    serving->server_->on_notify_policy(
+        [notifying = serving->notifying_.get()] { notifying->follow(); });
     auto metrics = MetricsServer::start(*serving->loop_, *serving->server_);
     if (!metrics) return std::unexpected(metrics.error());
     serving->metrics_ = std::move(*metrics);
@@ -146,6 +151,7 @@ Serving::~Serving() {
     api_.reset();
     control_.reset();
     metrics_.reset();
+    notifying_.reset();
     server_.reset();
     if (signal_fd_ >= 0) {
         loop_->unwatch(signal_fd_);
@@ -158,10 +164,12 @@ void Serving::run() {
     loop_->run();
     log_->info("stopping");
     server_->on_settings({});
+    server_->on_notify_policy({});
     metrics_->set_more({});
     api_.reset();
     control_.reset();
     metrics_.reset();
+    notifying_.reset();  // what is under way may still be stored
     server_->stop();
     log_->info("stopped");
 }

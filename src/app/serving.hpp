@@ -8,6 +8,7 @@
 
 #include "api/api_service.hpp"
 #include "app/control_server.hpp"
+#include "app/notifying.hpp"
 #include "base/result.hpp"
 #include "config/settings_resolve.hpp"
 #include "net/event_loop.hpp"
@@ -57,6 +58,7 @@ class Serving final : private net::FdHandler {
     observe::LogTail log_tail_;
     std::unique_ptr<observe::Log> log_;
     std::unique_ptr<runtime::Server> server_;
+    std::unique_ptr<Notifying> notifying_;
     std::unique_ptr<ControlServer> control_;
     std::unique_ptr<api::ApiService> api_;
     std::unique_ptr<MetricsServer> metrics_;

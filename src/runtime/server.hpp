@@ -143,6 +143,12 @@ class Server {
     verify_audit() const;
     store::History* history() { return history_.get(); }
     JobDesk* jobs() { return jobs_.get(); }  // null: offline
+    // Receivers, routes, silences and the settings of alerts.
+    std::shared_ptr<const NotifyPolicy> notify_policy() const;
+    // Called after each change of these, on the server's thread; empty: nobody.
+    void on_notify_policy(std::function<void()> changed) { policy_changed_ = std::move(changed); }
+    // The core answers and the store takes what it is given. From any thread.
+    bool well() const { return well_.load(std::memory_order_relaxed); }
     // Null: offline. From any thread, until stop().
     AlertDesk* alerts() { return alert_desk_.load(std::memory_order_acquire); }
     base::WallTime started_at() const { return started_at_; }
@@ -184,7 +190,6 @@ class Server {
     base::Status start_desk(std::vector<std::pair<std::string, std::string>> memories);
     base::Status make_alerts();
     base::Status run_alerts();
-    std::shared_ptr<const NotifyPolicy> notify_policy() const;
     void follow_alerts();
     void write_own_metrics(const std::vector<ShardCounts>& shards, const InboundCounts& inbound,
                            std::string& out) const;
@@ -237,6 +242,8 @@ class Server {
     AlertLoad alert_load_;  // of the start only
     std::unique_ptr<AlertDesk> alerts_;
     std::atomic<AlertDesk*> alert_desk_ = nullptr;  // alerts_, for other threads
+    std::function<void()> policy_changed_;
+    std::atomic<bool> well_ = true;
     net::Timer house_timer_;
     std::uint64_t house_turn_ = 0;
     std::uint64_t reloads_ok_ = 0;

@@ -36,6 +36,7 @@ void Server::follow_alerts() {
     if (!alerts_) return;
     alerts_->set_image(image_->alerts);
     alerts_->set_policy(notify_policy());
+    if (policy_changed_) policy_changed_();
 }
 
 }  // namespace pollux::runtime

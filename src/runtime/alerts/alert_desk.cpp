@@ -81,6 +81,12 @@ void AlertDesk::changed(TaskNews news) {
     loop_->post([this, news = std::move(news)] { work_->changed(news); });
 }
 
+void AlertDesk::observed_ourselves(model::Signal signal, base::WallTime at) {
+    loop_->post([this, signal = std::move(signal), at]() mutable {
+        work_->observed_ourselves(std::move(signal), at);
+    });
+}
+
 void AlertDesk::suspect_ourselves(bool bad, std::string why) {
     loop_->post([this, bad, why = std::move(why)]() mutable {
         work_->report_observer(bad, std::move(why));

@@ -110,6 +110,8 @@ class AlertDesk {
 
     void observed(std::vector<SignalNews> news);
     void changed(TaskNews news);
+    // A signal about Pollux itself; a clear ends it.
+    void observed_ourselves(model::Signal signal, base::WallTime at);
     // We ourselves are cut off, or no longer.
     void suspect_ourselves(bool bad, std::string why);
     // How deliveries went: the rows with their new state.

@@ -273,6 +273,15 @@ void AlertDesk::Work::take_survey(FleetHealth health) {
     for (alert::Input& input : said) gather(std::move(input));
 }
 
+void AlertDesk::Work::observed_ourselves(model::Signal signal, base::WallTime at) {
+    alert::Observed observed;
+    observed.source = model::AlertSource::kSelf;
+    observed.step = signal.clear ? alert::ObservedStep::kCleared : alert::ObservedStep::kRaised;
+    observed.signal = std::move(signal);
+    observed.at = at;
+    gather(std::move(observed));
+}
+
 void AlertDesk::Work::report_observer(bool bad, std::string why) {
     gather(alert::ObserverReport{bad, std::move(why)});
 }

@@ -37,6 +37,7 @@ class AlertDesk::Work {
 
     void observed(std::vector<SignalNews> news);
     void changed(const TaskNews& news);
+    void observed_ourselves(model::Signal signal, base::WallTime at);
     void report_observer(bool bad, std::string why);
     void delivered(std::vector<model::Notification> rows);
     void act(alert::Act act, std::optional<model::AuditEntry> entry, ActDone done);

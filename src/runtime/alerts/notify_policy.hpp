@@ -2,12 +2,16 @@
 // were at one moment. Immutable; made by the server after each change of the fleet or the settings.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "alert/alert_settings.hpp"
 #include "alert/notification_planner.hpp"
 #include "alert/self_monitor.hpp"
 #include "base/time.hpp"
+#include "model/credentials.hpp"
 #include "model/notification.hpp"
 
 namespace pollux::runtime {
@@ -19,6 +23,14 @@ struct NotifyPolicy {
     alert::AlertSettings engine;
     alert::PlannerSettings planner;
     base::Duration retention = std::chrono::hours(24 * 90);
+    // What channels name, resolved.
+    std::map<std::string, std::shared_ptr<const model::Credentials>, std::less<>> credentials;
+    std::string smtp_url;  // of the server for mails, for channels that name none; empty: none
+    std::string mail_from;
+    std::string sentinel_url;          // where signs of life go; empty: nowhere
+    std::string sentinel_watch;        // the other Pollux; empty: none
+    std::string sentinel_credentials;  // name of a credential; empty: none
+    base::Duration sentinel_interval = std::chrono::seconds(30);
 };
 
 }  // namespace pollux::runtime
