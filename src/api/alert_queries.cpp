@@ -1,6 +1,7 @@
 #include "api/alert_queries.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace pollux::api {
@@ -18,7 +19,7 @@ constexpr std::array kSources = {model::AlertSource::kPoll, model::AlertSource::
                                  model::AlertSource::kExternal};
 constexpr std::array kDeliveryStates = {
     model::DeliveryState::kWaiting, model::DeliveryState::kDelivered, model::DeliveryState::kFailed,
-    model::DeliveryState::kCancelled};
+    model::DeliveryState::kCancelled, model::DeliveryState::kHeld};
 
 // The values of a parameter as members of an enumeration; words were checked before.
 template <class Enum, std::size_t N>

@@ -72,12 +72,12 @@ std::string silence(std::string_view matchers,
 }
 
 TEST(AlertmanagerReader, ReadsSilencesAsAmtoolSendsThem) {
-    const auto read = read_posted_silence(
-        silence(R"({"name":"a","value":"b","isRegex":false,"isEqual":true},)"
-                R"({"name":"c","value":"d.*","isRegex":true},)"
-                R"({"name":"e","value":"","isRegex":false,"isEqual":false},)"
-                R"({"name":"f","value":"x|y","isRegex":true,"isEqual":false})"),
-        kNow);
+    const auto read =
+        read_posted_silence(silence(R"({"name":"a","value":"b","isRegex":false,"isEqual":true},)"
+                                    R"({"name":"c","value":"d.*","isRegex":true},)"
+                                    R"({"name":"e","value":"","isRegex":false,"isEqual":false},)"
+                                    R"({"name":"f","value":"x|y","isRegex":true,"isEqual":false})"),
+                            kNow);
     ASSERT_TRUE(read) << read.error().message;
     ASSERT_THAT(read->matchers, SizeIs(4));
     EXPECT_EQ(read->matchers[0], (model::LabelMatcher{"a", MatchOperator::kEqual, "b"}));

@@ -197,6 +197,7 @@ std::vector<Route> ApiService::routes() {
     add_job_routes(all, link);
     add_alert_routes(all, link);
     add_notification_routes(all, link);
+    add_alertmanager_routes(all, link);
     add_audit_routes(all, link);
     add_system_routes(all, link);
     return with_documentation(std::move(all), {.title = "Pollux", .version = options_.version});

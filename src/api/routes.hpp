@@ -24,6 +24,8 @@ void add_addon_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_history_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_job_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_alert_routes(std::vector<Route>& routes, const ServerLink& link);
+// Alertmanager's API v2.
+void add_alertmanager_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_notification_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_settings_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_audit_routes(std::vector<Route>& routes, const ServerLink& link);
