@@ -97,6 +97,13 @@ bool is_valid_utf8(std::string_view text) {
     return true;
 }
 
+std::string_view utf8_prefix(std::string_view text, std::size_t most) {
+    if (text.size() <= most) return text;
+    std::size_t end = most;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    return text.substr(0, end);
+}
+
 bool has_control(std::string_view text) {
     while (!text.empty()) {
         const std::size_t length = utf8_sequence(text);

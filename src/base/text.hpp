@@ -15,6 +15,9 @@ bool is_valid_utf8(std::string_view text);
 // The length of the well-formed UTF-8 sequence at the beginning of a non-empty text, or 0.
 std::size_t utf8_sequence(std::string_view text);
 
+// The beginning of the text, at most `most` bytes, without a character cut in two.
+std::string_view utf8_prefix(std::string_view text, std::size_t most);
+
 // Whether there is a control character: U+0000 to U+001F, U+007F, U+0080 to U+009F. In text that
 // is not UTF-8, a stray byte from 0x80 to 0x9F counts as one too.
 bool has_control(std::string_view text);

@@ -133,5 +133,14 @@ TEST(PlainText, TakesOutWhatTerminalsObey) {
     EXPECT_EQ(plain_text("\x1b"), "");
 }
 
+TEST(Utf8Prefix, CutsBetweenCharacters) {
+    EXPECT_EQ(utf8_prefix("abc", 3), "abc");
+    EXPECT_EQ(utf8_prefix("abc", 2), "ab");
+    EXPECT_EQ(utf8_prefix("a\u20ac", 3), "a");  // the sign has three bytes
+    EXPECT_EQ(utf8_prefix("a\u20ac", 4), "a\u20ac");
+    EXPECT_EQ(utf8_prefix("\u20ac", 1), "");
+    EXPECT_EQ(utf8_prefix("abc", 0), "");
+}
+
 }  // namespace
 }  // namespace pollux::base

@@ -99,6 +99,8 @@ struct Alert {
     bool flapping = false;
     bool stale =
         false;  // what raised it has not been asked successfully since; not a reason to end
+    // It was told although a device on the way to it did not say in time whether it is up.
+    bool unverified = false;
     std::uint64_t version = 1;  // rises with every change of the alert
     std::string memory;         // of the engine, opaque to everybody else
     bool operator==(const Alert&) const = default;
@@ -129,6 +131,9 @@ struct Incident {
     base::WallTime resolved_at;  // zero: open
     std::uint32_t affected = 0;  // alerts that were suppressed by it, at the most
     std::vector<IncidentNote> notes;
+    // Resolved because its alerts turned out to belong to this other one: no recovery to tell.
+    std::string merged_into;
+    bool told = false;  // people may know of it; false: only what flaps is in it
     std::uint64_t version = 1;
     bool operator==(const Incident&) const = default;
 };

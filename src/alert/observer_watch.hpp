@@ -1,0 +1,87 @@
+// Is it the fleet, or is it us? Judges from what fails together. Single-threaded.
+//
+// Invariants
+// 1. Only devices whose failure no other explains count: every device on the way to them is known
+//    to be well since they began to fail.
+// 2. We are impaired when others say so (ObserverReport); when such devices are many at once; or
+//    when devices that were well do not answer either.
+// 3. It is over when the report is taken back, when half of those that failed answer again, or when
+//    a new sample answers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "alert/alert_settings.hpp"
+#include "alert/fleet_map.hpp"
+#include "alert/output.hpp"
+#include "alert/time_codec.hpp"
+#include "base/time.hpp"
+
+namespace pollux::alert {
+
+class ObserverWatch {
+  public:
+    static constexpr std::string_view kKey = "observer";
+
+    // kWait: ask again at sample_until(), or when sample_ready().
+    enum class Verdict : std::uint8_t { kClear, kWait, kImpaired };
+
+    // May a device that does not answer be told about now? What must be asked is appended.
+    Verdict judge(base::BootTime now, FleetMap& fleet, const AlertSettings& settings,
+                  std::vector<Verify>& ask);
+
+    void report(bool bad, std::string_view why);
+
+    // To be called in each step. Whether the impairment is over by it.
+    bool ends(base::BootTime now, FleetMap& fleet, const AlertSettings& settings,
+              std::vector<Verify>& ask);
+
+    bool impaired() const { return reported_ || suspected_; }
+    const std::string& why() const { return why_; }
+    bool sampling() const { return !sample_.empty(); }
+    bool sample_ready(base::BootTime now, const FleetMap& fleet) const;
+    base::BootTime sample_until() const { return sample_until_; }
+    base::BootTime wake_at() const;
+
+    // Whether it changed since the last call; then it is written.
+    void write_change(const TimeCodec& times, std::vector<MemoryRow>& out);
+    void write_all(const TimeCodec& times, std::vector<MemoryRow>& out) const;
+    bool restore(std::string_view bytes, const TimeCodec& times);
+
+  private:
+    struct Counts {
+        std::size_t failing = 0;          // in the window, explained or not
+        std::size_t unrelated = 0;        // nothing explains them
+        std::vector<std::uint32_t> open;  // it is not yet known whether something does
+    };
+    Counts count(base::BootTime now, const FleetMap& fleet, const ObserverSettings& settings) const;
+    void begin_sample(base::BootTime now, FleetMap& fleet, const AlertSettings& settings,
+                      const std::vector<std::uint32_t>& first, bool skip_failing,
+                      std::vector<Verify>& ask);
+    struct SampleResult {
+        std::size_t up = 0;
+        std::size_t down = 0;  // and nothing above explains it
+    };
+    // The sample is over.
+    SampleResult take_sample(const FleetMap& fleet);
+    void suspect(base::BootTime now, const FleetMap& fleet, const AlertSettings& settings,
+                 std::string why);
+    std::string encode(const TimeCodec& times) const;
+
+    bool reported_ = false;
+    bool suspected_ = false;
+    std::string why_;
+    std::uint64_t peak_ = 0;  // devices failing at once while suspected
+    base::BootTime recheck_at_ = base::BootTime::max();
+    std::vector<std::string> sample_;  // devices
+    base::BootTime sample_since_ = base::BootTime::min();
+    base::BootTime sample_until_ = base::BootTime::min();
+    base::BootTime clear_until_ = base::BootTime::min();
+    std::uint64_t samples_ = 0;
+    bool changed_ = false;
+};
+
+}  // namespace pollux::alert
