@@ -27,8 +27,8 @@ struct TypeFacts {
     std::string type;
     bool enabled = true;
     std::optional<model::Severity> severity{};  // instead of the one that the signal names
-    base::Duration hold{};                    // `for`: pending so long, raised all the time
-    base::Duration keep_firing_for{};         // open so long after the clear
+    base::Duration hold{};                      // `for`: pending so long, raised all the time
+    base::Duration keep_firing_for{};           // open so long after the clear
     // It says that an answer did not come, so a dead device on the way explains it.
     bool missing_answer = false;
     bool operator==(const TypeFacts&) const = default;
@@ -54,6 +54,7 @@ struct TargetFacts {
     bool enabled = true;  // and its addon is
     FailureThreshold failure_threshold = FailureThreshold::kConfirmed;
     std::string failure_type = "unreachable";  // the manifest's alert_on_failure
+    std::string failure_title;                 // empty: made up
     model::Severity failure_severity = model::Severity::kCritical;
     std::shared_ptr<const AlertTypes> types;  // nullptr: all enabled, no timing
 };

@@ -156,7 +156,9 @@ void AlertEngine::fail(std::uint32_t target, const TargetHealth& input) {
         return;
     }
     const std::string title =
-        fmt::format("{} {}", facts.key, input.permanent ? "fails" : "does not answer");
+        facts.failure_title.empty()
+            ? fmt::format("{} {}", facts.key, input.permanent ? "fails" : "does not answer")
+            : facts.failure_title;
     const std::vector<std::pair<std::string, std::string>> fields = {
         {"code", input.code}, {"failures", std::to_string(input.failures)}};
     Raise what;

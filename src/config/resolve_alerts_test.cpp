@@ -12,7 +12,6 @@ using model::FailureAlert;
 using ::testing::ElementsAre;
 using testing::expand_text;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 using namespace std::chrono_literals;
 
@@ -97,22 +96,22 @@ struct Refusal {
 TEST(ResolveAlerts, RefusesWhatDoesNotFitWithPlaceAndAdvice) {
     const Refusal cases[] = {
         {"unknown at a target", "targets: {snmp-system::d: {alerts: {cpu_hihg: {trigger: 1}}}}",
-         "a.yaml:2:29: alerts: addon 'snmp-system' has no condition or signal 'cpu_hihg'; did you "
+         "a.yaml:2: alerts: addon \"snmp-system\" has no condition or signal \"cpu_hihg\"; did you "
          "mean cpu_high?"},
         {"unknown for every addon", "defaults: {alerts: {zzzzzzzz: {trigger: 1}}}",
-         "no addon has a condition or signal 'zzzzzzzz'"},
+         "no addon has a condition or signal \"zzzzzzzz\""},
         {"clear on the wrong side", "defaults: {alerts: {cpu_high: {trigger: 80, clear: 82}}}",
-         "'cpu_high': clear 82 lies on the wrong side of trigger 80; it is below it"},
+         "\"cpu_high\": clear 82 lies on the wrong side of trigger 80; it is below it"},
         {"clear past the trigger of the addon", "defaults: {alerts: {cpu_high: {clear: 95}}}",
          "clear 95 lies on the wrong side of trigger 90"},
         {"in a row", "defaults: {alerts: {port_busy: {clear: 88, rows: {x: {clear: 99}}}}}",
-         "'port_busy' of 'x': clear 99"},
+         "\"port_busy\" of \"x\": clear 99"},
         {"rows of what has none", "defaults: {alerts: {cpu_high: {rows: {x: {enabled: false}}}}}",
-         "'cpu_high' has no rows"},
+         "\"cpu_high\" has no rows"},
         {"limit of a word", "defaults: {alerts: {down: {trigger: 3}}}",
-         "'down' has no limit that could be moved"},
+         "\"down\" has no limit that could be moved"},
         {"limit of a signal", "defaults: {alerts: {fan_failed: {trigger: 3}}}",
-         "'fan_failed' has no limit that could be moved"},
+         "\"fan_failed\" has no limit that could be moved"},
     };
     for (const Refusal& one : cases) {
         const auto expanded = expand_text(

@@ -118,6 +118,7 @@ std::size_t TargetMemory::memory_bytes() const {
 
 void TargetMemory::encode(base::ByteWriter& out) const {
     out.u8(kVersion);
+    out.u64(owner_);
     out.zigzag(last_poll_.wall.us);
     out.boolean(has_poll_);
     out.boolean(has_uptime_);
@@ -226,6 +227,7 @@ base::Result<TargetMemory> TargetMemory::decode(std::string_view bytes, base::In
         return refuse(fmt::format("of the unknown version {}", version));
     }
     TargetMemory memory(max_series);
+    if (version != kVersionWithoutStates) memory.owner_ = in.u64();
     memory.last_poll_.wall.us = in.zigzag();
     memory.has_poll_ = in.boolean();
     memory.has_uptime_ = in.boolean();

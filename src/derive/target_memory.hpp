@@ -74,6 +74,11 @@ class TargetMemory {
     // Of the metric's n-th condition (MetricDef::conditions): raised and not over since.
     bool active(std::uint32_t slot, std::size_t ordinal) const;
 
+    // What the metrics are numbered by (the fingerprint of an addon); 0: an older version did not
+    // say. Kept over a restart, so that nobody takes the numbers of another addon for its own.
+    std::uint64_t owner() const { return owner_; }
+    void set_owner(std::uint64_t owner) { owner_ = owner; }
+
     // The slot of a series, or kNone.
     std::uint32_t find(std::uint16_t metric, std::string_view row) const;
 
@@ -125,6 +130,7 @@ class TargetMemory {
     std::uint32_t forgotten_ = 0;
     std::uint32_t polls_ = 0;
     std::uint32_t restarts_ = 0;
+    std::uint64_t owner_ = 0;
     base::Instant last_poll_;
     std::uint64_t uptime_ticks_ = 0;
     bool has_uptime_ = false;

@@ -373,6 +373,7 @@ void Server::keep_house() {
     if (house_turn_ % kAuditTrimEvery == 1) trim_audit();
     jobs_->tick(net::wall_now());
     // The watchdog is fed by the core itself: a core that hangs must not look alive.
+    well_.store(core_answers_ && !store_->stats().failing, std::memory_order_relaxed);
     if (!core_answers_) {
         log_.error("the core does not answer", {{"turns", std::to_string(core_->turns())}});
     }

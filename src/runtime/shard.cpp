@@ -280,9 +280,12 @@ Shard::TaskState& Shard::state_of(const RunOrder& order) {
     const auto recalled = recalled_.find(order.plan->key);
     if (recalled != recalled_.end()) {
         auto memory = derive::TargetMemory::decode(recalled->second, net::instant_now());
-        if (memory) state->memory = std::move(*memory);
+        const std::uint64_t owner = memory ? memory->owner() : 0;
+        const bool ours = owner == 0 || owner == order.plan->addon->fingerprint();
+        if (memory && ours) state->memory = std::move(*memory);
         recalled_.erase(recalled);
     }
+    state->memory.set_owner(order.plan->addon->fingerprint());
     return *state;
 }
 
