@@ -63,13 +63,15 @@ void ForwardBook::set_open(std::vector<model::Alert> alerts, base::WallTime now)
     for (model::Alert& alert : alerts) {
         Known& known = known_[alert.id];
         known.over = false;
+        known.ended = {};
         known.alert = std::move(alert);
     }
-    std::erase_if(known_, [&](auto& entry) {
-        Known& known = entry.second;
-        if (!known.over) return false;
-        if (known.ended == base::WallTime{}) known.ended = now;
-        return known.told_version == 0 || now - known.told_at > kLife;
+    for (auto& [id, known] : known_) {
+        if (known.over && known.ended == base::WallTime{}) known.ended = now;
+    }
+    std::erase_if(known_, [&](const auto& entry) {
+        const Known& known = entry.second;
+        return known.over && (known.told_version == 0 || now - known.told_at > kLife);
     });
 }
 
