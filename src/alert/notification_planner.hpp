@@ -45,7 +45,7 @@ inline constexpr std::size_t kMostDigestLines = 200;  // above it, lines are cou
 struct PlannerSettings {
     bool review = true;  // nothing is sent: notifications are recorded as held
     std::uint32_t flap_limit = 3;
-    base::Duration flap_cool_down = std::chrono::minutes(30);
+    base::Duration flap_cool_down = std::chrono::minutes(15);
     std::string external_url;  // without a slash at its end; empty: none
     bool operator==(const PlannerSettings&) const = default;
 };

@@ -34,6 +34,8 @@ class FleetCheck {
         check_targets();
         check_settings();
         check_sources();
+        check_receivers();
+        check_routes();
         check_group_cycles();
         check_parent_cycles();
         check_unused_credentials();
@@ -203,6 +205,46 @@ class FleetCheck {
                 if (fleet_.groups.contains(group)) continue;
                 error(place + "/groups", field + ".groups", missing("group", group, fleet_.groups));
             }
+        }
+    }
+
+    void check_receivers() {
+        for (const auto& [name, receiver] : fleet_.receivers) {
+            for (const model::Channel& channel : receiver.channels) {
+                if (channel.credentials.empty()) continue;
+                used_.insert(channel.credentials);
+                if (fleet_.credentials.contains(channel.credentials)) continue;
+                error("receiver/" + name + "/channels",
+                      fmt::format("receivers.{}.channels.{}.credentials", name, channel.name),
+                      missing("credential", channel.credentials, fleet_.credentials));
+            }
+        }
+    }
+
+    void check_routes() {
+        std::set<std::string_view> told;
+        bool by_label = false;
+        const auto check = [&](const std::vector<std::string>& names, const std::string& place,
+                               const std::string& field) {
+            for (const std::string& name : names) {
+                told.insert(name);
+                by_label = by_label || name.starts_with("label:");
+                if (name.starts_with("label:") || fleet_.receivers.contains(name)) continue;
+                error(place, field, missing("receiver", name, fleet_.receivers));
+            }
+        };
+        for (const auto& [name, route] : fleet_.routes) {
+            const std::string place = "route/" + name;
+            const std::string field = "routes." + name;
+            check(route.receivers, place + "/receivers", field + ".receivers");
+            for (const model::EscalationStep& step : route.escalation) {
+                check(step.receivers, place + "/escalation", field + ".escalation");
+            }
+        }
+        for (const auto& [name, receiver] : fleet_.receivers) {
+            if (told.contains(name) || by_label) continue;
+            warning("receiver/" + name, "receivers." + name,
+                    "is told by no route; name it under `receivers` of one");
         }
     }
 

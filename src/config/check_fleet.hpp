@@ -8,9 +8,9 @@
 
 namespace pollux::config {
 
-// Errors: a parent, group, credential, resource or target that does not exist; devices that are
-// their own ancestors; groups that are. Warnings: a group without members, a device without
-// addons, credentials that nothing uses.
+// Errors: a parent, group, credential, resource, receiver or target that does not exist; devices
+// that are their own ancestors; groups that are. Warnings: a group without members, a device
+// without addons, credentials and receivers that nothing uses.
 void check_fleet(const Fleet& fleet, const Places& places, document::Diagnostics& diagnostics);
 
 }  // namespace pollux::config

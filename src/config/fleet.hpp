@@ -15,6 +15,7 @@
 #include "document/node.hpp"
 #include "model/alert_policy.hpp"
 #include "model/ask.hpp"
+#include "model/notification.hpp"
 #include "model/settings.hpp"
 #include "model/task_spec.hpp"
 #include "model/tier.hpp"
@@ -169,6 +170,11 @@ struct Fleet {
     ByName<std::int64_t> resources;  // named resource -> capacity
     ByName<Credential> credentials;
     ByName<Source> sources;
+    // Who is told of alerts. Their names are those of the maps: the field `name` is empty here, see
+    // notify.hpp.
+    ByName<model::Receiver> receivers;
+    ByName<model::NotifyRoute> routes;
+    ByName<model::Silence> silences;
     bool operator==(const Fleet&) const = default;
 };
 

@@ -105,6 +105,11 @@ std::string canonical_body(ObjectKind kind, const std::string& name, const Node&
         case ObjectKind::kCredential:
             return document::to_json(parts::write(parts::read_credential(input), name, true));
         case ObjectKind::kSource: return document::to_json(parts::write(parts::read_source(input)));
+        case ObjectKind::kReceiver:
+            return document::to_json(parts::write(parts::read_receiver(input)));
+        case ObjectKind::kRoute: return document::to_json(parts::write(parts::read_route(input)));
+        case ObjectKind::kSilence:
+            return document::to_json(parts::write(parts::read_silence(input)));
         default: break;
     }
     diagnostics.error(

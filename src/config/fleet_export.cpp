@@ -46,6 +46,9 @@ std::string export_fleet(const Fleet& fleet) {
     add_section(root, "devices", fleet.devices);
     add_section(root, "targets", fleet.targets);
     add_section(root, "sources", fleet.sources);
+    add_section(root, "receivers", fleet.receivers);
+    add_section(root, "routes", fleet.routes);
+    add_section(root, "silences", fleet.silences);
     return document::to_yaml(root);
 }
 

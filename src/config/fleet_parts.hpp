@@ -30,6 +30,9 @@ PollSettings read_addon(const Input& input);   // one entry of `addons`
 ClassOptions read_class(const Input& input);
 Credential read_credential(const Input& input);
 Source read_source(const Input& input);
+model::Receiver read_receiver(const Input& input);
+model::NotifyRoute read_route(const Input& input);
+model::Silence read_silence(const Input& input);
 
 document::Node write(const Device& device);
 document::Node write(const Group& group);
@@ -40,6 +43,9 @@ document::Node write(const ClassOptions& options);
 // literal becomes `vault:<name>/<part>`, the place where it is sealed.
 document::Node write(const Credential& credential, std::string_view name, bool reveal_literals);
 document::Node write(const Source& source);
+document::Node write(const model::Receiver& receiver);
+document::Node write(const model::NotifyRoute& route);
+document::Node write(const model::Silence& silence);
 
 // Whether settings are of one addon: only then the names of its poll groups mean something.
 enum class Reach : std::uint8_t { kOneAddon, kAllAddons };

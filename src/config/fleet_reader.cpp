@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.hpp"
 #include "config/fleet_parts.hpp"
 #include "document/parse.hpp"
@@ -47,6 +50,9 @@ class FleetReader {
         read_section(reader, "credentials", "credential", fleet_.credentials,
                      parts::read_credential);
         read_section(reader, "sources", "source", fleet_.sources, parts::read_source);
+        read_section(reader, "receivers", "receiver", fleet_.receivers, parts::read_receiver);
+        read_section(reader, "routes", "route", fleet_.routes, parts::read_route);
+        read_section(reader, "silences", "silence", fleet_.silences, parts::read_silence);
         read_resources(reader);
         reader.finish();
     }
@@ -130,8 +136,9 @@ class FleetReader {
     template <class Value, class Read>
     void read_list(const Node& list, std::string_view section, std::string_view kind,
                    ByName<Value>& into, Read read) {
-        const bool named =
-            kind == "device" || kind == "group" || kind == "credential" || kind == "source";
+        constexpr std::array<std::string_view, 7> kNamed = {
+            "device", "group", "credential", "source", "receiver", "route", "silence"};
+        const bool named = std::ranges::find(kNamed, kind) != kNamed.end();
         for (std::size_t i = 0; i < list.items().size(); ++i) {
             const Node& item = list.items()[i];
             const std::string path = document::item_path(section, i);

@@ -104,6 +104,11 @@ void read_object(const ConfigObject& from, const Node& body, Diagnostics& diagno
             fleet.credentials[from.name] = parts::read_credential(input);
             return;
         case ObjectKind::kSource: fleet.sources[from.name] = parts::read_source(input); return;
+        case ObjectKind::kReceiver:
+            fleet.receivers[from.name] = parts::read_receiver(input);
+            return;
+        case ObjectKind::kRoute: fleet.routes[from.name] = parts::read_route(input); return;
+        case ObjectKind::kSilence: fleet.silences[from.name] = parts::read_silence(input); return;
         case ObjectKind::kAddon:
         case ObjectKind::kSettings:
         case ObjectKind::kUser:
@@ -142,6 +147,15 @@ std::vector<ConfigObject> to_objects(const Fleet& fleet, const std::set<std::str
     }
     for (const auto& [name, source] : fleet.sources) {
         objects.push_back(object(ObjectKind::kSource, name, parts::write(source)));
+    }
+    for (const auto& [name, receiver] : fleet.receivers) {
+        objects.push_back(object(ObjectKind::kReceiver, name, parts::write(receiver)));
+    }
+    for (const auto& [name, route] : fleet.routes) {
+        objects.push_back(object(ObjectKind::kRoute, name, parts::write(route)));
+    }
+    for (const auto& [name, silence] : fleet.silences) {
+        objects.push_back(object(ObjectKind::kSilence, name, parts::write(silence)));
     }
     std::sort(objects.begin(), objects.end(), by_kind_and_name);
     return objects;

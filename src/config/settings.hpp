@@ -57,6 +57,27 @@ struct HeaderName {
     bool operator==(const HeaderName&) const = default;
 };
 
+// A host name or address, with or without a port; empty: not given.
+struct HostText {
+    std::string text;
+    bool operator==(const HostText&) const = default;
+};
+
+// "pollux@example.org"; empty: not given.
+struct MailText {
+    std::string text;
+    bool operator==(const MailText&) const = default;
+};
+
+// Name of a credential of the fleet; empty: none.
+struct CredentialName {
+    std::string text;
+    bool operator==(const CredentialName&) const = default;
+};
+
+enum class SmtpSecurity : std::uint8_t { kNone, kStartTls, kTls };
+inline constexpr std::array<std::string_view, 3> kSmtpSecurityNames = {"none", "starttls", "tls"};
+
 // Whether somebody without a login may see the health of the scheduler.
 enum class AnonymousHealth : std::uint8_t { kOff, kLoopback };
 inline constexpr std::array<std::string_view, 2> kAnonymousHealthNames = {"off", "loopback"};
@@ -179,6 +200,31 @@ struct Settings {
     std::int64_t jobs_keep_rows = 50'000;
     base::Duration maintenance_interval = std::chrono::hours(24);
     std::int64_t backups_keep = 7;
+
+    // Alerts, and who is told.
+    bool alerts_review = true;
+    std::int64_t alerts_keep_days = 90;
+    base::Duration alert_settle = std::chrono::seconds(2);
+    base::Duration alert_verify_timeout = std::chrono::seconds(30);
+    double flap_high_percent = 30;
+    double flap_low_percent = 25;
+    base::Duration flap_cool_down = std::chrono::minutes(15);
+    std::int64_t flap_notifications = 3;
+    std::int64_t observer_least = 5;
+    double observer_share = 0.2;
+    base::Duration observer_window = std::chrono::minutes(1);
+    std::int64_t notify_attempts = 20;
+    base::Duration notify_backoff_min = std::chrono::seconds(5);
+    base::Duration notify_backoff_max = std::chrono::minutes(10);
+    HostText smtp_host;
+    std::int64_t smtp_port = 587;
+    SmtpSecurity smtp_security = SmtpSecurity::kStartTls;
+    MailText smtp_from;
+    CredentialName smtp_credentials;
+    WebAddress external_url;
+    WebAddress sentinel_url;
+    base::Duration sentinel_interval = std::chrono::seconds(30);
+    WebAddress sentinel_watch;
 
     // Read and kept for Proxmox targets.
     bool backup_polling_enabled = true;

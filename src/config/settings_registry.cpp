@@ -315,6 +315,80 @@ constexpr SettingDef kJobs[] = {
      kRefuse, true, kLive, "Copies of the state in `backups/` of the data folder that are kept."},
 };
 
+constexpr SettingDef kAlerts[] = {
+    {"alerts_review", "alertsReview", "POLLUX_ALERTS_REVIEW", "", &Settings::alerts_review, 0, 0,
+     kRefuse, false, kLive,
+     "Review first: alerts are raised and shown, and what would be sent is recorded as held, "
+     "but nothing is sent. On in a new installation; switch it off when the alerts are as they "
+     "should be: what is open then is told."},
+    {"alerts_keep_days", "alertsKeepDays", "POLLUX_ALERTS_KEEP_DAYS", "",
+     &Settings::alerts_keep_days, 1, 3650, kRefuse, false, kLive,
+     "Days that resolved alerts and incidents are kept."},
+    {"alert_settle", "alertSettle", "POLLUX_ALERT_SETTLE", "", &Settings::alert_settle, 0, 300,
+     kRefuse, false, kLive,
+     "How long an alert waits after the last verification of what it depends on, so that a "
+     "common cause is found before anything is told."},
+    {"alert_verify_timeout", "alertVerifyTimeout", "POLLUX_ALERT_VERIFY_TIMEOUT", "",
+     &Settings::alert_verify_timeout, 1, 600, kRefuse, false, kLive,
+     "How long the verification of a parent may take before an alert is told without it."},
+    {"flap_high_percent", "flapHighPercent", "POLLUX_FLAP_HIGH_PERCENT", "",
+     &Settings::flap_high_percent, 1, 100, kRefuse, false, kLive,
+     "Share of changes among the last states from which an alert is flapping."},
+    {"flap_low_percent", "flapLowPercent", "POLLUX_FLAP_LOW_PERCENT", "",
+     &Settings::flap_low_percent, 0, 100, kRefuse, false, kLive,
+     "Share of changes below which it is not flapping any more."},
+    {"flap_cool_down", "flapCoolDown", "POLLUX_FLAP_COOL_DOWN", "", &Settings::flap_cool_down, 60,
+     kDay, kRefuse, false, kLive,
+     "In any time of this length, at most `flap_notifications` messages about one alert that "
+     "keeps coming back go to a receiver; the rest is told in one digest afterwards."},
+    {"flap_notifications", "flapNotifications", "POLLUX_FLAP_NOTIFICATIONS", "",
+     &Settings::flap_notifications, 1, 100, kRefuse, false, kLive,
+     "Messages about one alert that keeps coming back, per `flap_cool_down`."},
+    {"observer_least", "observerLeast", "POLLUX_OBSERVER_LEAST", "", &Settings::observer_least, 2,
+     100'000, kRefuse, false, kLive,
+     "So many unrelated devices must fail together before we suspect ourselves."},
+    {"observer_share", "observerShare", "POLLUX_OBSERVER_SHARE", "", &Settings::observer_share,
+     0.01, 1, kRefuse, false, kLive,
+     "Share of the devices that must fail together before we suspect ourselves."},
+    {"observer_window", "observerWindow", "POLLUX_OBSERVER_WINDOW", "", &Settings::observer_window,
+     1, 3600, kRefuse, false, kLive, "What fails within this time fails together."},
+    {"notify_attempts", "notifyAttempts", "POLLUX_NOTIFY_ATTEMPTS", "", &Settings::notify_attempts,
+     1, 1000, kRefuse, false, kLive,
+     "Attempts to deliver a notification before it is given up, and shown as failed."},
+    {"notify_backoff_min", "notifyBackoffMin", "POLLUX_NOTIFY_BACKOFF_MIN", "",
+     &Settings::notify_backoff_min, 1, 3600, kRefuse, false, kLive,
+     "Wait after the first failed attempt; it doubles with each further one."},
+    {"notify_backoff_max", "notifyBackoffMax", "POLLUX_NOTIFY_BACKOFF_MAX", "",
+     &Settings::notify_backoff_max, 1, kDay, kRefuse, false, kLive,
+     "Longest wait between two attempts."},
+    {"smtp_host", "smtpHost", "POLLUX_SMTP_HOST", "", &Settings::smtp_host, 0, 0, kRefuse, false,
+     kLive, "Mail server for e-mail channels that name none."},
+    {"smtp_port", "smtpPort", "POLLUX_SMTP_PORT", "", &Settings::smtp_port, 1, 65535, kRefuse,
+     false, kLive, "Port of the mail server."},
+    {"smtp_security", "smtpSecurity", "POLLUX_SMTP_SECURITY", "",
+     choice<&Settings::smtp_security>(kSmtpSecurityNames), 0, 0, kRefuse, false, kLive,
+     "How the connection to the mail server is protected: `starttls` is required when it is "
+     "set, `tls` is encrypted from the first byte, `none` only for a server on this machine."},
+    {"smtp_from", "smtpFrom", "POLLUX_SMTP_FROM", "", &Settings::smtp_from, 0, 0, kRefuse, false,
+     kLive, "Sender of mail, for e-mail channels that name none."},
+    {"smtp_credentials", "smtpCredentials", "POLLUX_SMTP_CREDENTIALS", "",
+     &Settings::smtp_credentials, 0, 0, kRefuse, false, kLive,
+     "Credential with user name and password for the mail server."},
+    {"external_url", "externalUrl", "POLLUX_EXTERNAL_URL", "", &Settings::external_url, 0, 0,
+     kRefuse, false, kLive,
+     "Address under which people reach this server; links in notifications begin with it."},
+    {"sentinel_url", "sentinelUrl", "POLLUX_SENTINEL_URL", "", &Settings::sentinel_url, 0, 0,
+     kRefuse, false, kLive,
+     "Heartbeat to outside: this address is asked every `sentinel_interval`, so that somebody "
+     "else notices when this server is dead."},
+    {"sentinel_interval", "sentinelInterval", "POLLUX_SENTINEL_INTERVAL", "",
+     &Settings::sentinel_interval, 1, 3600, kRefuse, false, kLive,
+     "How often the heartbeat is sent, and how often the other server is asked."},
+    {"sentinel_watch", "sentinelWatch", "POLLUX_SENTINEL_WATCH", "", &Settings::sentinel_watch, 0,
+     0, kRefuse, false, kLive,
+     "Address of another Pollux that this one watches; three missed answers raise an alert."},
+};
+
 constexpr SettingDef kProxmox[] = {
     {"backup_polling_enabled", "backupPollingEnabled", "ENABLE_BACKUP_POLLING", "",
      &Settings::backup_polling_enabled, 0, 0, kRefuse, false, kKept, "Ask for backups."},
@@ -340,7 +414,7 @@ constexpr SettingDef kProxmox[] = {
 constexpr std::size_t kRows = std::size(kAdaptive) + std::size(kIntervals) + std::size(kLimits) +
                               std::size(kServer) + std::size(kCommands) + std::size(kInbound) +
                               std::size(kAccess) + std::size(kAudit) + std::size(kJobs) +
-                              std::size(kProxmox);
+                              std::size(kAlerts) + std::size(kProxmox);
 
 constexpr std::array<SettingDef, kRows> all_rows() {
     std::array<SettingDef, kRows> rows{};
@@ -354,6 +428,7 @@ constexpr std::array<SettingDef, kRows> all_rows() {
     for (const SettingDef& row : kAccess) rows[at++] = row;
     for (const SettingDef& row : kAudit) rows[at++] = row;
     for (const SettingDef& row : kJobs) rows[at++] = row;
+    for (const SettingDef& row : kAlerts) rows[at++] = row;
     for (const SettingDef& row : kProxmox) rows[at++] = row;
     return rows;
 }

@@ -27,6 +27,7 @@ using SettingField =
                  base::Duration Settings::*, std::string Settings::*,
                  std::vector<std::string> Settings::*, ListenList Settings::*,
                  WebAddress Settings::*, FilePath Settings::*, HeaderName Settings::*,
+                 HostText Settings::*, MailText Settings::*, CredentialName Settings::*,
                  GroupRoles Settings::*, AdaptiveScope Settings::*, ChoiceField>;
 
 enum class Applies : std::uint8_t {

@@ -44,6 +44,9 @@ struct JsonToText {
     std::optional<std::string> operator()(WebAddress Settings::*) const { return text(); }
     std::optional<std::string> operator()(FilePath Settings::*) const { return text(); }
     std::optional<std::string> operator()(HeaderName Settings::*) const { return text(); }
+    std::optional<std::string> operator()(HostText Settings::*) const { return text(); }
+    std::optional<std::string> operator()(MailText Settings::*) const { return text(); }
+    std::optional<std::string> operator()(CredentialName Settings::*) const { return text(); }
     std::optional<std::string> operator()(GroupRoles Settings::*) const { return list(); }
     std::optional<std::string> operator()(AdaptiveScope Settings::*) const { return text(); }
     std::optional<std::string> operator()(const ChoiceField&) const { return text(); }
@@ -79,6 +82,9 @@ struct TextToJson {
     Node operator()(WebAddress Settings::*) const { return text(); }
     Node operator()(FilePath Settings::*) const { return text(); }
     Node operator()(HeaderName Settings::*) const { return text(); }
+    Node operator()(HostText Settings::*) const { return text(); }
+    Node operator()(MailText Settings::*) const { return text(); }
+    Node operator()(CredentialName Settings::*) const { return text(); }
     Node operator()(GroupRoles Settings::* field) const {
         std::vector<std::string> items;
         for (const auto& [group, role] : (settings.*field).items) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "config/channel_url.hpp"
 #include "config/network_text.hpp"
 #include "config/settings_registry.hpp"
 #include "document/map_reader.hpp"
@@ -219,6 +220,30 @@ struct Parser {
         (settings.*field).text = text;
         return ParsedSetting{};
     }
+    Result<ParsedSetting> operator()(HostText Settings::* field) const {
+        if (!text.empty() && !is_address(text) && !is_host_name(text)) {
+            return unparsable(text, "a host name or address, such as mail.example.org");
+        }
+        (settings.*field).text = text;
+        return ParsedSetting{};
+    }
+    Result<ParsedSetting> operator()(MailText Settings::* field) const {
+        if (!text.empty() && !is_mail_address(text)) {
+            return unparsable(text, "a mail address such as pollux@example.org");
+        }
+        (settings.*field).text = text;
+        return ParsedSetting{};
+    }
+    Result<ParsedSetting> operator()(CredentialName Settings::* field) const {
+        std::string name;
+        if (!text.empty()) {
+            auto normal = model::normalise_name("credential", text);
+            if (!normal) return std::unexpected(std::move(normal.error()));
+            name = std::move(*normal);
+        }
+        (settings.*field).text = std::move(name);
+        return ParsedSetting{};
+    }
     Result<ParsedSetting> operator()(GroupRoles Settings::* field) const {
         GroupRoles groups;
         for (const std::string& item : split_list(text)) {
@@ -278,6 +303,11 @@ struct Formatter {
     std::string operator()(WebAddress Settings::* field) const { return (settings.*field).text; }
     std::string operator()(FilePath Settings::* field) const { return (settings.*field).text; }
     std::string operator()(HeaderName Settings::* field) const { return (settings.*field).text; }
+    std::string operator()(HostText Settings::* field) const { return (settings.*field).text; }
+    std::string operator()(MailText Settings::* field) const { return (settings.*field).text; }
+    std::string operator()(CredentialName Settings::* field) const {
+        return (settings.*field).text;
+    }
     std::string operator()(GroupRoles Settings::* field) const {
         std::vector<std::string> items;
         for (const auto& [group, role] : (settings.*field).items) {
@@ -318,6 +348,9 @@ struct TypeWords {
     std::string operator()(WebAddress Settings::*) const { return "an http or https address"; }
     std::string operator()(FilePath Settings::*) const { return "an absolute path"; }
     std::string operator()(HeaderName Settings::*) const { return "the name of a header"; }
+    std::string operator()(HostText Settings::*) const { return "a host name or address"; }
+    std::string operator()(MailText Settings::*) const { return "a mail address"; }
+    std::string operator()(CredentialName Settings::*) const { return "a name of a credential"; }
     std::string operator()(GroupRoles Settings::*) const { return "a list of group=role"; }
     std::string operator()(AdaptiveScope Settings::*) const { return "a scope"; }
     std::string operator()(const ChoiceField& field) const {

@@ -23,6 +23,9 @@ std::string_view to_string(ObjectKind kind) {
         case ObjectKind::kUser: return "user";
         case ObjectKind::kToken: return "token";
         case ObjectKind::kSession: return "session";
+        case ObjectKind::kReceiver: return "receiver";
+        case ObjectKind::kRoute: return "route";
+        case ObjectKind::kSilence: return "silence";
     }
     return "unknown";
 }

@@ -22,6 +22,9 @@ enum class ObjectKind : std::uint8_t {
     kUser,        // who may log in; of the password only its hash
     kToken,       // of an API token only its hash
     kSession,     // of a session's secret only its hash
+    kReceiver,    // who is told of alerts, by which channels
+    kRoute,       // which alerts go to which receivers
+    kSilence,     // maintenance, as files describe it
 };
 
 enum class Origin : std::uint8_t { kFile, kApi, kDiscovery };

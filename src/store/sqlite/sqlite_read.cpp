@@ -44,7 +44,7 @@ base::Status SqliteBackend::load_objects(const LoadVisitor& visitor) {
         "SELECT kind, id, name, origin, version, changed_at, body FROM object ORDER BY kind, name");
     return each_row(statement, [&](const Statement& row) {
         model::ConfigObject object;
-        object.kind = enumerator(row, 0, model::ObjectKind::kSession);
+        object.kind = enumerator(row, 0, model::ObjectKind::kSilence);
         object.id = row.text(1);
         object.name = row.text(2);
         object.origin = enumerator(row, 3, model::Origin::kDiscovery);
