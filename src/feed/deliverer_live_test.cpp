@@ -139,6 +139,15 @@ TEST_F(DelivererLive, ARefusalIsFinalAndARedirectIsNotFollowed) {
     }
 }
 
+TEST_F(DelivererLive, ALongAnswerIsAnAnswer) {
+    make();
+    use(webhook(receiver.url()));
+    receiver.plan({{.status = 200, .body = std::string(1U << 20U, 'x')}});
+    offer(1);
+    ASSERT_TRUE(all_done());
+    EXPECT_EQ(receiver.requests().size(), 1U) << "delivered, and not sent again";
+}
+
 TEST_F(DelivererLive, SecretsAreSentButNeverTold) {
     make();
     auto credentials = std::make_shared<model::Credentials>();

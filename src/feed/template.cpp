@@ -92,7 +92,8 @@ class Renderer {
     }
 
     bool repeat(const Piece& piece) {
-        const Node& list = find(piece.value);
+        bool ignored = false;
+        const Node list = filtered(find(piece.value), piece.value.filters, ignored);
         const std::size_t count = list.items().size();
         for (std::size_t i = 0; i < count; ++i) {
             Node loop = Node::map();

@@ -47,6 +47,8 @@ TEST(Template, ChoosesAndRepeats) {
         text("{% if n %}1{% elif none %}2{% elif not n and kind != 'x' %}3{% endif %}", kBody),
         "3");
     EXPECT_EQ(text("{% if n or items %}y{% endif %}", kBody), "y");
+    EXPECT_EQ(text("{% for i in items | first:1 %}{{ i }}{{ loop.last }}{% endfor %}", kBody),
+              "atrue");
     EXPECT_EQ(text("{% for i in items %}{{ loop.index }}{{ i }}{% if not loop.last %}, {% endif "
                    "%}{% endfor %}",
                    kBody),
