@@ -108,6 +108,7 @@ TEST(Template, NoValueBreaksOut) {
     const std::string form = rendered("a={{ v }}&b=1", Format::kForm, body);
     EXPECT_EQ(std::ranges::count(form, '&'), 1);
     EXPECT_EQ(std::ranges::count(form, '='), 2);
+    EXPECT_EQ(rendered("/{{ s | path }}", Format::kUrl, R"({"s":"a/b:c?d#e"})"), "/a/b:c%3Fd%23e");
     const std::string url = rendered("/x/{{ v }}/y", Format::kUrl, body);
     EXPECT_EQ(std::ranges::count(url, '/'), 3);
     EXPECT_EQ(url.find_first_of("?#\r\n "), std::string::npos);
