@@ -40,20 +40,6 @@ model::CommandReply read_command(MapReader& reader, const std::string& file) {
     return reply;
 }
 
-model::CertificateFacts read_certificate(const Node& node, const std::string& path,
-                                         base::WallTime now, document::Diagnostics& out) {
-    MapReader reader(node, path, out);
-    model::CertificateFacts facts;
-    facts.subject = reader.string("subject").value_or("");
-    facts.issuer = reader.string("issuer").value_or("");
-    facts.sha256 = reader.string("sha256").value_or("");
-    facts.not_after = now + base::from_seconds(reader.number("days").value_or(0) * kSecondsPerDay);
-    facts.not_before =
-        now - base::from_seconds(reader.number("age_days").value_or(0) * kSecondsPerDay);
-    reader.finish();
-    return facts;
-}
-
 model::TlsReply read_tls(MapReader& reader, base::WallTime now, document::Diagnostics& out) {
     model::TlsReply reply;
     reply.protocol = reader.string("protocol").value_or("TLSv1.3");
@@ -114,6 +100,20 @@ model::DnsReply read_dns(MapReader& reader, document::Diagnostics& out) {
 }
 
 }  // namespace
+
+model::CertificateFacts read_certificate(const Node& node, const std::string& path,
+                                         base::WallTime now, document::Diagnostics& out) {
+    MapReader reader(node, path, out);
+    model::CertificateFacts facts;
+    facts.subject = reader.string("subject").value_or("");
+    facts.issuer = reader.string("issuer").value_or("");
+    facts.sha256 = reader.string("sha256").value_or("");
+    facts.not_after = now + base::from_seconds(reader.number("days").value_or(0) * kSecondsPerDay);
+    facts.not_before =
+        now - base::from_seconds(reader.number("age_days").value_or(0) * kSecondsPerDay);
+    reader.finish();
+    return facts;
+}
 
 bool read_check_reply(const Node& step, const std::string& path, const std::string& file,
                       base::WallTime now, document::Diagnostics& out, model::Reply& reply) {

@@ -19,6 +19,10 @@ inline constexpr std::string_view kCheckReplies[] = {"command", "tcp", "tls", "i
 bool read_check_reply(const document::Node& step, const std::string& path, const std::string& file,
                       base::WallTime now, document::Diagnostics& out, model::Reply& reply);
 
+// {subject, issuer, sha256, days, age_days}: it ends in so many days, and began so many ago.
+model::CertificateFacts read_certificate(const document::Node& node, const std::string& path,
+                                         base::WallTime now, document::Diagnostics& out);
+
 // "https://…", "ssh://host:22 uptime", "exec check_ping -H 192.0.2.1", "dns://host:53 A example."
 std::string describe_ask(const model::Ask& ask);
 

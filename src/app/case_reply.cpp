@@ -183,14 +183,8 @@ class ReplyReader {
             }
         }
         if (const auto* certificate = reader.map("certificate")) {
-            MapReader inner(*certificate, reader.path_of("certificate"), out_);
-            model::CertificateFacts facts;
-            facts.subject = inner.string("subject").value_or("");
-            facts.issuer = inner.string("issuer").value_or("");
-            const double days = inner.number("days").value_or(0);
-            facts.not_after = now_ + base::from_seconds(days * 86'400);
-            inner.finish();
-            http.certificates.push_back(std::move(facts));
+            http.certificates.push_back(
+                read_certificate(*certificate, reader.path_of("certificate"), now_, out_));
         }
         reader.finish();
         reply.bytes_in = http.body.size();
