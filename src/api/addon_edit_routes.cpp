@@ -66,8 +66,9 @@ Problem problem_of_manifest(const document::Diagnostics& diagnostics) {
                     .detail = fmt::format("the manifest has {} mistakes", diagnostics.errors())};
     for (const document::Diagnostic& one : diagnostics.items()) {
         if (one.severity != document::Severity::kError) continue;
-        problem.errors.push_back(
-            {.pointer = json_pointer(one.field), .detail = one.message, .line = one.line});
+        std::string detail =
+            one.line == 0 ? one.message : fmt::format("line {}: {}", one.line, one.message);
+        problem.errors.push_back({.pointer = json_pointer(one.field), .detail = std::move(detail)});
     }
     return problem;
 }
@@ -335,11 +336,11 @@ void add_addon_edit_routes(std::vector<Route>& routes, const ServerLink& link) {
         {"DELETE", "/api/addons/{name}", "removeAddon",
          "Take a stored manifest away; one that came with the server is in force again.",
          AddonVerb::kRemove, "addon.remove"},
-        {"POST", "/api/addons/{name}/enable", "enableAddon", "Poll the targets of an addon again.",
-         AddonVerb::kEnable, "addon.enable"},
         {"POST", "/api/addons/{name}/disable", "disableAddon",
          "Stop polling all targets of an addon; nothing is lost.", AddonVerb::kDisable,
-         "addon.disable"}};
+         "addon.disable"},
+        {"POST", "/api/addons/{name}/enable", "enableAddon", "Poll the targets of an addon again.",
+         AddonVerb::kEnable, "addon.enable"}};
     for (const Row& row : rows) {
         Route route = addon_route(row.method, row.path, row.operation, row.summary);
         if (row.verb == AddonVerb::kRemove) {

@@ -103,7 +103,6 @@ net::Response to_response(const Problem& problem, std::string_view request_id) {
             } else {
                 json.field("parameter", one.parameter);
             }
-            if (one.line != 0) json.field("line", one.line);
             json.field("detail", one.detail).end_object();
         }
         json.end_array();

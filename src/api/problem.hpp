@@ -21,7 +21,6 @@ struct FieldProblem {
     std::string pointer = {};    // JSON pointer into the body: "/targets/0/name"
     std::string parameter = {};  // name of a parameter of the query, or of a header field
     std::string detail = {};
-    std::uint32_t line = 0;  // of a text within the body; 0: none
     bool operator==(const FieldProblem&) const = default;
 };
 

@@ -303,28 +303,12 @@ void proposal(const ServerLink& link, Call call) {
     });
 }
 
-Route bulk_route(std::string_view method, std::string_view path, std::string_view operation,
-                 std::string_view summary) {
-    Route route;
-    route.method = method;
-    route.path = path;
-    route.area = Area::kFleet;
-    route.operation = operation;
-    route.tag = "targets";
-    route.summary = summary;
-    if (method != "GET") {
-        route.permission = Permission::kManage;
-        route.rate = access::RateClass::kConfigWrite;
-        route.request_schema = R"({"type":"object"})";
-    }
-    return route;
-}
-
 }  // namespace
 
 void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) {
-    Route many = bulk_route("POST", "/api/targets/bulk", "changeTargets",
-                            "Create, update, delete, enable, disable and poll up to 1000 targets.");
+    Route many =
+        target_route("POST", "/api/targets/bulk", "changeTargets",
+                     "Create, update, delete, enable, disable and poll up to 1000 targets.");
     many.description =
         "All edits are taken in one transaction or none is; each operation sees those before it, "
         "and a mistake is told with its pointer. Switches and polls are checked with them and done "
@@ -339,12 +323,13 @@ void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) 
         R"("key":"snmp-system::switch-9"}],"reason":"new racks"})";
     many.response_example =
         R"({"results":[{"op":"create","key":"icmp-ping::switch-9","result":"done"}],"failed":0})";
+    many.body_optional = false;
     many.body_limit = kMostBulkBytes;
     many.handler = [link](Call call) { bulk(link, std::move(call)); };
     routes.push_back(std::move(many));
 
-    Route sweep = bulk_route("POST", "/api/targets/discover", "discoverTargets",
-                             "Sweep a network for devices; nothing is applied.");
+    Route sweep = target_route("POST", "/api/targets/discover", "discoverTargets",
+                               "Sweep a network for devices; nothing is applied.");
     sweep.description =
         "Makes a job of type `discovery` and answers at once. When it has completed, its proposal "
         "is a list of operations that changeTargets takes. The fields are the arguments of the "
@@ -356,6 +341,7 @@ void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) 
         R"({"type":"object","required":["network"],"properties":{"network":{"type":"string"},)"
         R"("reason":{"type":"string"}}})";
     sweep.request_example = R"({"network":"127.0.0.1/32","methods":["icmp"]})";
+    sweep.body_optional = false;
     sweep.status = 202;
     sweep.response_example =
         R"({"job":{"id":"0190a5e0-0000-7000-8000-000000000000","name":"discovery",)"
@@ -364,8 +350,8 @@ void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) 
     sweep.handler = [link](Call call) { discover(link, std::move(call)); };
     routes.push_back(std::move(sweep));
 
-    Route found = bulk_route("GET", "/api/jobs/{id}/proposal", "getJobProposal",
-                             "What a discovery found, as operations for changeTargets.");
+    Route found = target_route("GET", "/api/jobs/{id}/proposal", "getJobProposal",
+                               "What a discovery found, as operations for changeTargets.");
     found.description = "409 until it has completed, and of jobs of another type.";
     found.area = Area::kJobs;
     found.tag = "jobs";

@@ -7,7 +7,6 @@
 namespace pollux::api {
 namespace {
 
-using access::Area;
 using document::JsonWriter;
 using runtime::WorkerRow;
 
@@ -60,21 +59,10 @@ std::string queues_page(const runtime::CoreLoop::View& view) {
     return page;
 }
 
-Route worker_route(std::string_view path, std::string_view operation, std::string_view summary) {
-    Route route;
-    route.method = "GET";
-    route.path = path;
-    route.area = Area::kSystem;
-    route.operation = operation;
-    route.tag = "system";
-    route.summary = summary;
-    return route;
-}
-
 }  // namespace
 
 void add_worker_routes(std::vector<Route>& routes, const ServerLink& link) {
-    Route workers = worker_route("/api/workers", "listWorkers",
+    Route workers = system_route("/api/workers", "listWorkers",
                                  "Threads of the server: whether they answer, what they did and "
                                  "what they take.");
     workers.description =
@@ -91,7 +79,7 @@ void add_worker_routes(std::vector<Route>& routes, const ServerLink& link) {
     };
     routes.push_back(std::move(workers));
 
-    Route queues = worker_route("/api/queues", "listQueues",
+    Route queues = system_route("/api/queues", "listQueues",
                                 "Classes of the scheduler: how many wait, how fast they go, and "
                                 "how the last 24 hours went.");
     queues.description =
