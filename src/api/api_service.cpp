@@ -192,10 +192,12 @@ std::vector<Route> ApiService::routes() {
     add_settings_routes(all, link);
     add_fleet_routes(all, link);
     add_target_routes(all, link);
+    add_target_bulk_routes(all, link);
     add_addon_routes(all, link);
     add_history_routes(all, link);
     add_job_routes(all, link);
     add_audit_routes(all, link);
+    add_worker_routes(all, link);
     add_system_routes(all, link);
     return with_documentation(std::move(all), {.title = "Pollux", .version = options_.version});
 }
