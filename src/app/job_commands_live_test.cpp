@@ -15,12 +15,12 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-// Two that end well and one that waits for both; the address of `ask` answers nobody.
+// Two that end well and one that waits for them.
 constexpr const char* kGraph = R"(
 name: nightly
 jobs:
   - {name: first, type: maintenance, estimate: 5s, arguments: {steps: [backup]}}
-  - {name: second, type: maintenance, estimate: 20s, arguments: {steps: [backup]}}
+  - {name: second, type: maintenance, estimate: 2s, arguments: {steps: [backup]}}
   - {name: last, type: maintenance, estimate: 10s, depends_on: [[first, second], first],
      arguments: {steps: [backup]}}
 )";
@@ -60,8 +60,8 @@ TEST_F(JobCommands, AGraphIsCheckedSubmittedAwaitedAndShown) {
     const std::string id = jobs.find("items")->items().at(0).find("id")->scalar();
     EXPECT_EQ(good({"job", "graph", id}), graph) << "a job stands for its batch";
     EXPECT_THAT(good({"job", "show", id}),
-                AllOf(HasSubstr("state       completed"), HasSubstr("by ada"), HasSubstr("ATTEMPT"),
-                      HasSubstr("{\"steps\":[\"backup\"]}")));
+                AllOf(HasSubstr("state       completed"), HasSubstr("by token:cli-ada-"),
+                      HasSubstr("ATTEMPT"), HasSubstr("{\"steps\":[\"backup\"]}")));
     const Node shown = parsed(good({"job", "show", id, "-o", "json"}));
     EXPECT_EQ(shown.find("runs")->find("items")->items().size(), 1U);
     EXPECT_THAT(good({"job", "ls", "--state", "completed", "--type", "maintenance"}),
