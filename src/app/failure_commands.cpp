@@ -71,18 +71,6 @@ int list_letters(const FailureArguments& arguments) {
     });
 }
 
-// Posts and prints: the answer itself, or the words made of it.
-base::Result<int> act(const ApiClient& client, const FailureArguments& arguments,
-                      const ApiRequest& request,
-                      const std::function<std::string(const Node& answer)>& words) {
-    const auto reply = client.ask(request);
-    if (!reply) return std::unexpected(reply.error());
-    const auto answer = parse_answer(reply->body);
-    if (!answer) return std::unexpected(answer.error());
-    print_answer(arguments.output, *answer, [&] { return printable(words(*answer), 400) + "\n"; });
-    return 0;
-}
-
 std::string bulk_body(const FailureArguments& arguments) {
     Node body = Node::map();
     if (!arguments.reason.empty()) body.set("reason", Node::text(arguments.reason));
@@ -99,7 +87,7 @@ int reset(const FailureArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
         if (auto status = one_or_all(arguments); !status) return std::unexpected(status.error());
         if (arguments.all) {
-            return act(client, arguments,
+            return act(client, arguments.output,
                        {.method = "POST",
                         .path = fmt::format("{}/reset", kBreakers),
                         .body = bulk_body(arguments)},
@@ -108,7 +96,7 @@ int reset(const FailureArguments& arguments) {
                                               field(answer, "breakersReset"));
                        });
         }
-        return act(client, arguments,
+        return act(client, arguments.output,
                    {.method = "POST",
                     .path = fmt::format("{}/{}/reset", kBreakers, url_escaped(arguments.key)),
                     .body = reason_body(arguments.reason)},
@@ -124,7 +112,7 @@ int retry(const FailureArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
         if (auto status = one_or_all(arguments); !status) return std::unexpected(status.error());
         if (arguments.all) {
-            return act(client, arguments,
+            return act(client, arguments.output,
                        {.method = "POST",
                         .path = fmt::format("{}/retry", kLetters),
                         .body = bulk_body(arguments)},
@@ -133,7 +121,7 @@ int retry(const FailureArguments& arguments) {
                                               field(answer, "tasksRetried"));
                        });
         }
-        return act(client, arguments,
+        return act(client, arguments.output,
                    {.method = "POST",
                     .path = fmt::format("{}/{}/retry", kLetters, url_escaped(arguments.key)),
                     .body = reason_body(arguments.reason)},
@@ -150,7 +138,7 @@ int remove(const FailureArguments& arguments) {
         const std::string_view what = arguments.target == "keep"     ? "polled again"
                                       : arguments.target == "remove" ? "removed from the fleet"
                                                                      : "disabled";
-        return act(client, arguments,
+        return act(client, arguments.output,
                    {.method = "DELETE",
                     .path = fmt::format("{}/{}?target={}", kLetters, url_escaped(arguments.key),
                                         arguments.target),

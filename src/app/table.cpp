@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kHead = "\x1b[1m";
 constexpr std::string_view kEnd = "\x1b[0m";
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kColours = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kColours = {{
     {"open", "\x1b[31m"},
     {"dead letter", "\x1b[31m"},
     {"refused", "\x1b[31m"},
@@ -27,9 +27,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kColours
     {"half_open", "\x1b[33m"},
     {"disabled", "\x1b[33m"},
     {"locked", "\x1b[33m"},
+    {"cancelled", "\x1b[33m"},
     {"closed", "\x1b[32m"},
     {"ok", "\x1b[32m"},
     {"allowed", "\x1b[32m"},
+    {"completed", "\x1b[32m"},
     {"enabled", "\x1b[32m"},
 }};
 

@@ -182,6 +182,7 @@ struct Settings {
     FilePath api_tls_certificate;
     FilePath api_tls_key;
     std::int64_t api_ws_clients = 1000;
+    std::int64_t api_ws_clients_per_user = 50;
     AnonymousHealth anonymous_health = AnonymousHealth::kOff;
     std::int64_t session_hours = 24;
     std::vector<std::string> trusted_proxies;

@@ -261,6 +261,9 @@ constexpr SettingDef kAccess[] = {
      100'000, kRefuse, false, kLive,
      "Connections that may follow live events at once; each may hold 64 KiB of what its client has "
      "not read. 0: nobody."},
+    {"api_ws_clients_per_user", "apiWsClientsPerUser", "POLLUX_API_WS_CLIENTS_PER_USER", "",
+     &Settings::api_ws_clients_per_user, 1, 100'000, kRefuse, false, kLive,
+     "Connections of one user, with all sessions and tokens, that may follow live events at once."},
     {"anonymous_health", "anonymousHealth", "POLLUX_ANONYMOUS_HEALTH", "",
      choice<&Settings::anonymous_health>(kAnonymousHealthNames), 0, 0, kRefuse, false, kLive,
      "`loopback`: a direct connection from this machine may read the health of the scheduler "

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 namespace pollux::runtime {
 
 using AddonSet = std::map<std::string, std::shared_ptr<const extract::CompiledAddon>, std::less<>>;
+using AddonNames = std::set<std::string, std::less<>>;
 
 struct ImageInputs {
     const config::Fleet& fleet;
@@ -35,6 +37,8 @@ struct ImageInputs {
     bool hears_traps = false;
     bool hears_http = false;
     const JobTypes* jobs = nullptr;  // their classes join those of the fleet
+    // Switched off as a whole: their targets are known and not polled, whatever is said nearer.
+    AddonNames disabled = {};
 };
 
 struct FleetImage {
