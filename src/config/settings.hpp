@@ -214,9 +214,6 @@ struct Settings {
     std::int64_t observer_least = 5;
     double observer_share = 0.2;
     base::Duration observer_window = std::chrono::minutes(1);
-    std::int64_t notify_attempts = 20;
-    base::Duration notify_backoff_min = std::chrono::seconds(5);
-    base::Duration notify_backoff_max = std::chrono::minutes(10);
     HostText smtp_host;
     std::int64_t smtp_port = 587;
     SmtpSecurity smtp_security = SmtpSecurity::kStartTls;

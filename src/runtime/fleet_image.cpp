@@ -56,6 +56,7 @@ class ImageMaker {
                                             .hears_http = in_.hears_http},
                                            diagnostics_);
         image.alerts = make_alert_image(in_.fleet, image);
+        image.credentials = credentials_;
         return image;
     }
 

@@ -50,6 +50,8 @@ struct FleetImage {
     // What is not asked but heard; no tasks.
     std::shared_ptr<const InboundImage> inbound = std::make_shared<const InboundImage>();
     AlertImage alerts;
+    // All of the fleet that could be resolved, by name.
+    std::map<std::string, std::shared_ptr<const model::Credentials>, std::less<>> credentials;
 };
 
 // Errors and warnings go to `diagnostics`; with errors the image must not replace a good one.
