@@ -56,7 +56,8 @@ class HubSource {
     ports.wall = &net::wall_now;
     ports.login = [](const access::Principal& one) { return one.name; };
     ports.renew = [](const access::Principal& one, const std::string&) { return one; };
-    api::EventHub hub(stage.server->loop(), std::move(ports), {.epoch = 1});
+    api::EventHub hub(stage.server->loop(), std::move(ports),
+                      {.epoch = 1, .clients_of_one = kFanClients});
     HubSource source(stage.server->loop(), hub);
     stage.start(
         {{.method = "GET",

@@ -1,80 +1,36 @@
 // Addons: what can be polled and what each of them reads.
 #include <algorithm>
-#include <map>
 
+#include "api/addon_pages.hpp"
+#include "api/etag.hpp"
 #include "api/routes.hpp"
-#include "document/json_writer.hpp"
-#include "extract/compiled_addon.hpp"
 #include "extract/shipped_addons.hpp"
+#include "runtime/addon_shelf.hpp"
 
 namespace pollux::api {
 namespace {
 
 using access::Area;
+using access::Permission;
 using document::JsonWriter;
-
-std::map<std::string, std::size_t, std::less<>> targets_by_addon(const runtime::FleetView& view) {
-    std::map<std::string, std::size_t, std::less<>> counts;
-    for (const auto& target : view.image->expansion.targets) {
-        if (target.group == 0) ++counts[target.addon];
-    }
-    for (const auto& target : view.image->expansion.inbound) ++counts[target.addon];
-    return counts;
-}
-
-void write_head(JsonWriter& json, const extract::CompiledAddon& compiled, std::size_t targets) {
-    const model::Addon& addon = compiled.addon();
-    json.field("name", addon.name).field("version", addon.version).field("title", addon.title);
-    json.field("description", addon.description).text_field("category", addon.category);
-    json.field("protocol", model::to_string(addon.protocol)).field("targets", targets);
-    const auto& shipped = extract::shipped_addons();
-    const bool own = std::ranges::any_of(
-        shipped, [&](const extract::ShippedAddon& one) { return one.file == compiled.file(); });
-    json.field("origin", own ? "shipped" : "file");
-    if (addon.interval) json.field("interval", base::to_seconds(*addon.interval));
-}
-
-void write_details(JsonWriter& json, const extract::CompiledAddon& compiled) {
-    const model::Addon& addon = compiled.addon();
-    json.key("parameters").array();
-    for (const auto& parameter : compiled.parameters()) {
-        json.object().field("name", parameter.name).field("type", parameter.type);
-        json.field("required", parameter.required).text_field("help", parameter.description);
-        if (parameter.initial) json.field("default", *parameter.initial);
-        json.end_object();
-    }
-    json.end_array().key("groups").array();
-    for (const model::PollGroup& group : addon.groups) {
-        json.object().field("name", group.name);
-        if (group.interval) json.field("interval", base::to_seconds(*group.interval));
-        json.end_object();
-    }
-    json.end_array().key("metrics").array();
-    for (const model::MetricDef& metric : addon.metrics) {
-        json.object().field("name", metric.name).field("type", model::to_string(metric.type));
-        json.text_field("unit", metric.unit).text_field("help", metric.help);
-        json.field("per_row", metric.per_row).end_object();
-    }
-    json.end_array();
-}
 
 void list(const ServerLink& link, Call call) {
     const auto view = link.view();
-    const auto counts = targets_by_addon(*view);
+    const AddonCounts counts = targets_by_addon(*view);
     std::string body;
     JsonWriter json(body);
     json.object().key("items").array();
-    for (const auto& [name, addon] : *view->addons) {
-        const auto count = counts.find(name);
-        json.object();
-        write_head(json, *addon, count == counts.end() ? 0 : count->second);
-        json.end_object();
-    }
+    for (const auto& [name, addon] : *view->addons) write_addon(json, *view, counts, name, false);
     json.end_array().end_object();
     call.json(200, std::move(body));
 }
 
 void get(const ServerLink& link, Call call) {
+    const std::string name(call.parameter("name"));
+    answer_with_addon(link, name, 200, std::move(call));
+}
+
+void manifest(const ServerLink& link, Call call) {
     const auto view = link.view();
     const std::string name(call.parameter("name"));
     const auto found = view->addons->find(name);
@@ -82,40 +38,86 @@ void get(const ServerLink& link, Call call) {
         call.problem(not_found("addon " + base::quoted(name)));
         return;
     }
-    const auto counts = targets_by_addon(*view);
-    const auto count = counts.find(name);
-    std::string body;
-    JsonWriter json(body);
-    json.object();
-    write_head(json, *found->second, count == counts.end() ? 0 : count->second);
-    write_details(json, *found->second);
-    json.end_object();
-    call.json(200, std::move(body));
+    std::string text;
+    if (const auto* object = runtime::find_object(*view, model::ObjectKind::kAddon, name)) {
+        if (const auto stored = runtime::read_stored_addon(*object)) text = stored->manifest;
+    }
+    for (const extract::ShippedAddon& one : extract::shipped_addons()) {
+        if (text.empty() && one.file == found->second->file()) text = one.manifest;
+    }
+    if (text.empty()) {
+        call.problem(conflict("addon.file", "its manifest lies on the server, in " +
+                                                std::string(found->second->file())));
+        return;
+    }
+    call.etag = etag_of(addon_revision(*view, name));
+    net::Response response{.status = 200, .headers = {}, .body = std::move(text)};
+    response.with("Content-Type", "application/yaml");
+    call.send(std::move(response));
 }
 
 }  // namespace
 
-void add_addon_routes(std::vector<Route>& routes, const ServerLink& link) {
-    const auto add = [&](std::string_view path, std::string_view operation,
-                         std::string_view summary, std::string_view example, auto handler) {
-        Route route;
-        route.method = "GET";
-        route.path = path;
-        route.area = Area::kFleet;
-        route.operation = operation;
-        route.tag = "addons";
-        route.summary = summary;
-        route.response_example = example;
-        route.handler = [link, handler](Call call) { handler(link, std::move(call)); };
-        routes.push_back(std::move(route));
-    };
-    add("/api/addons", "listAddons", "Addons, with how many targets use each.", R"({"items":[]})",
-        &list);
-    add("/api/addons/{name}", "getAddon", "One addon with its parameters and metrics.",
+void answer_with_addon(const ServerLink& link, const std::string& name, int status, Call call) {
+    const auto view = link.view();
+    if (!view->addons->contains(name)) {
+        call.problem(not_found("addon " + base::quoted(name)));
+        return;
+    }
+    std::string body;
+    JsonWriter json(body);
+    write_addon(json, *view, targets_by_addon(*view), name, true);
+    call.etag = etag_of(addon_revision(*view, name));
+    call.json(status, std::move(body));
+}
+
+Route addon_route(std::string_view method, std::string_view path, std::string_view operation,
+                  std::string_view summary) {
+    Route route;
+    route.method = method;
+    route.path = path;
+    route.area = Area::kFleet;
+    route.operation = operation;
+    route.tag = "addons";
+    route.summary = summary;
+    route.response_example =
         R"({"name":"snmp-system","version":"1.0.0","title":"System","description":"",)"
-        R"("protocol":"snmp","targets":1,"origin":"shipped","parameters":[],"groups":[],)"
-        R"("metrics":[]})",
-        &get);
+        R"("protocol":"snmp","targets":1,"origin":"shipped","enabled":true,"revision":0,)"
+        R"("parameters":[],"groups":[],"metrics":[]})";
+    if (method != "GET") {
+        // An addon has no labels: what is done to it reaches targets everywhere.
+        route.permission = Permission::kManage;
+        route.everywhere = true;
+        route.rate = access::RateClass::kConfigWrite;
+        route.request_schema = R"({"type":"object"})";
+        route.body_optional = true;
+    }
+    return route;
+}
+
+void add_addon_routes(std::vector<Route>& routes, const ServerLink& link) {
+    Route all =
+        addon_route("GET", "/api/addons", "listAddons", "Addons, with how many targets use each.");
+    all.response_example = R"({"items":[]})";
+    all.handler = [link](Call call) { list(link, std::move(call)); };
+    routes.push_back(std::move(all));
+    Route one = addon_route("GET", "/api/addons/{name}", "getAddon",
+                            "One addon with its parameters and metrics.");
+    one.description =
+        "`origin` is shipped, file (of the server's folder of addons) or api (stored by this "
+        "API). `revision` counts what is stored about it; 0: nothing.";
+    one.handler = [link](Call call) { get(link, std::move(call)); };
+    routes.push_back(std::move(one));
+    Route text = addon_route("GET", "/api/addons/{name}/manifest", "getAddonManifest",
+                             "The manifest in force, as it was written.");
+    text.description = "For who may change it: it may name passwords that devices come with.";
+    text.permission = Permission::kManage;
+    text.everywhere = true;
+    text.response_type = "application/yaml";
+    text.response_example = {};
+    text.handler = [link](Call call) { manifest(link, std::move(call)); };
+    routes.push_back(std::move(text));
+    add_addon_edit_routes(routes, link);
 }
 
 }  // namespace pollux::api

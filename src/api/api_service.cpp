@@ -171,6 +171,7 @@ void ApiService::make_hub() {
     EventHubOptions options;
     options.epoch = server_.event_epoch();
     options.clients = static_cast<std::size_t>(server_.settings().api_ws_clients);
+    options.clients_of_one = static_cast<std::size_t>(server_.settings().api_ws_clients_per_user);
     hub_ = std::make_unique<EventHub>(http_->loop(), std::move(ports), options);
     collector_ = std::make_unique<EventCollector>(link(), http_->loop(), *hub_);
     collector_->start();
@@ -192,6 +193,7 @@ std::vector<Route> ApiService::routes() {
     add_settings_routes(all, link);
     add_fleet_routes(all, link);
     add_target_routes(all, link);
+    add_target_bulk_routes(all, link);
     add_addon_routes(all, link);
     add_history_routes(all, link);
     add_job_routes(all, link);
@@ -199,6 +201,7 @@ std::vector<Route> ApiService::routes() {
     add_notification_routes(all, link);
     add_alertmanager_routes(all, link);
     add_audit_routes(all, link);
+    add_worker_routes(all, link);
     add_system_routes(all, link);
     return with_documentation(std::move(all), {.title = "Pollux", .version = options_.version});
 }
@@ -238,9 +241,10 @@ void ApiService::take_settings(const config::Settings& settings) {
     auto rules = make_access_rules(settings);
     if (!rules) return;  // the settings were checked before
     const auto clients = static_cast<std::size_t>(settings.api_ws_clients);
-    http_->loop().post([this, clients, rules = std::move(*rules)]() mutable {
+    const auto of_one = static_cast<std::size_t>(settings.api_ws_clients_per_user);
+    http_->loop().post([this, clients, of_one, rules = std::move(*rules)]() mutable {
         authenticator_->set_rules(std::move(rules));
-        hub_->set_client_limit(clients);
+        hub_->set_client_limits(clients, of_one);
     });
 }
 

@@ -130,7 +130,7 @@ class Export : public std::enable_shared_from_this<Export> {
         if (piece) {
             ready_ = std::move(piece->text);
             ended_ = !piece->full;
-            query_.before = piece->last;
+            (query_.oldest_first ? query_.after : query_.before) = piece->last;
         }
         handle_.resume();
     }
@@ -197,12 +197,20 @@ void add_audit_routes(std::vector<Route>& routes, const ServerLink& link) {
     routes.push_back(std::move(records));
 
     Route all = audit_route("/api/audit/export", "exportAudit",
-                            "All records that match, newest first, one JSON object per line.");
+                            "All records that match, in the order of time, one JSON object per "
+                            "line.");
     all.query = filters();
+    all.query.push_back({.name = "order",
+                         .type = ParameterType::kWord,
+                         .description = "oldest or newest first",
+                         .words = {"asc", "desc"},
+                         .standard = "asc"});
     all.rate = RateClass::kExport;
     all.response_type = "application/x-ndjson";
     all.handler = [link](Call call) {
-        std::make_shared<Export>(link, query_of(call))->begin(std::move(call));
+        store::AuditQuery query = query_of(call);
+        query.oldest_first = call.query.text_or("order", "asc") == "asc";
+        std::make_shared<Export>(link, std::move(query))->begin(std::move(call));
     };
     routes.push_back(std::move(all));
 

@@ -18,12 +18,19 @@ std::string encoded(std::string_view text) {
     return frame;
 }
 
+// Whose connections are counted together. Users and what only has a name are kept apart.
+std::string owner_of(const access::Principal& principal) {
+    return principal.owner.empty() ? principal.kind + " " + principal.name
+                                   : "user " + principal.owner;
+}
+
 }  // namespace
 
 struct EventHub::Client {
     std::uint64_t id = 0;
     access::Principal principal;
     std::string login;
+    std::string owner;  // by which it is counted; empty: it is not, and goes
     std::shared_ptr<EventSight> sight;
     EventFilter filter;
     std::uint64_t position = 0;  // the last event that was sent or passed over
@@ -149,6 +156,25 @@ bool EventHub::matches(const Subscription& subscription, const Event& event) {
 
 // --- clients ------------------------------------------------------------------------------------
 
+std::optional<Problem> EventHub::no_room_for(const access::Principal& principal) const {
+    Problem problem{.status = 503,
+                    .code = "event.clients",
+                    .detail =
+                        "as many connections follow events as the setting api_ws_clients "
+                        "allows: try again later",
+                    .errors = {},
+                    .headers = {{"Retry-After", "30"}}};
+    if (clients_.size() >= options_.clients) return problem;
+    const auto own = by_owner_.find(owner_of(principal));
+    if (own == by_owner_.end() || own->second < options_.clients_of_one) return std::nullopt;
+    problem.status = 429;
+    problem.code = "event.clients_of_one";
+    problem.detail =
+        "as many connections of this user follow events as the setting api_ws_clients_per_user "
+        "allows: close one, or try again later";
+    return problem;
+}
+
 void EventHub::accept(Call call) {
     const net::WebSocketHandshake handshake = net::websocket_handshake(call.request);
     if (handshake.status != 101) {
@@ -159,14 +185,9 @@ void EventHub::accept(Call call) {
                              .headers = handshake.head.headers});
         return;
     }
-    if (clients_.size() >= options_.clients) {
+    if (auto problem = no_room_for(call.principal)) {
         ++counts_.refused;
-        call.problem(Problem{.status = 503,
-                             .code = "event.clients",
-                             .detail = "as many connections follow events as the setting "
-                                       "api_ws_clients allows: try again later",
-                             .errors = {},
-                             .headers = {{"Retry-After", "30"}}});
+        call.problem(std::move(*problem));
         return;
     }
     call.upgrade(handshake.head,
@@ -178,11 +199,17 @@ void EventHub::accept(Call call) {
 
 void EventHub::adopt(access::Principal principal, std::unique_ptr<net::ByteStream> stream,
                      std::string unread) {
+    // Several may have been on their way at once.
+    const bool room = !no_room_for(principal);
     auto made = std::make_unique<Client>();
     Client& client = *made;
     client.id = next_id_++;
     client.login = ports_.login(principal);
     client.sight = sight_of(principal);
+    if (room) {
+        client.owner = owner_of(principal);
+        ++by_owner_[client.owner];
+    }
     client.principal = std::move(principal);
     client.position = ring_.newest();
     net::WebSocketOptions options;
@@ -198,8 +225,7 @@ void EventHub::adopt(access::Principal principal, std::unique_ptr<net::ByteStrea
                                                      options, std::move(events));
     clients_.emplace(client.id, std::move(made));
     answer(client, connected_message(ring_.newest(), ring_.epoch(), status_));
-    // Several may have been on their way at once.
-    if (clients_.size() > options_.clients) {
+    if (!room) {
         ++counts_.refused;
         client.socket->close(net::kCloseTryLater, "as many follow events as may");
     }
@@ -209,6 +235,8 @@ void EventHub::closed(std::uint64_t id) {
     const auto found = clients_.find(id);
     if (found == clients_.end()) return;
     count_interest(found->second->filter, false);
+    const auto own = by_owner_.find(found->second->owner);
+    if (own != by_owner_.end() && --own->second == 0) by_owner_.erase(own);
     clients_.erase(found);
 }
 

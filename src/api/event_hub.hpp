@@ -46,6 +46,7 @@ struct EventHubOptions {
     std::uint32_t epoch = 0;
     EventRingLimits ring = {};
     std::size_t clients = 1000;
+    std::size_t clients_of_one = 50;     // of one user, with all their logins and tokens
     std::size_t send_limit = 64 * 1024;  // bytes that wait for one client
     base::Duration ping_interval = std::chrono::seconds(30);
     base::Duration pong_timeout = std::chrono::seconds(30);
@@ -60,7 +61,7 @@ struct EventHubCounts {
     std::uint64_t published = 0;
     std::uint64_t sent = 0;      // to all clients together
     std::uint64_t resyncs = 0;   // clients that were told to start over
-    std::uint64_t refused = 0;   // there were as many clients as there may be
+    std::uint64_t refused = 0;   // there were as many clients, or of one user, as there may be
     std::uint64_t released = 0;  // closed: login over, or talked too much
     std::size_t waiting = 0;     // bytes for clients to read
 };
@@ -95,7 +96,10 @@ class EventHub {
     std::size_t clients() const { return clients_.size(); }
     EventHubCounts counts() const;
     // Those above a smaller limit stay.
-    void set_client_limit(std::size_t limit) { options_.clients = limit; }
+    void set_client_limits(std::size_t clients, std::size_t of_one) {
+        options_.clients = clients;
+        options_.clients_of_one = of_one;
+    }
     void close_all(std::uint16_t code, std::string_view reason);
 
   private:
@@ -121,6 +125,8 @@ class EventHub {
     void look_at_login(Client& client);
     void go_on();
     void closed(std::uint64_t id);
+    // What is wrong with one more client, if there is anything.
+    std::optional<Problem> no_room_for(const access::Principal& principal) const;
 
     net::EventLoop& loop_;
     EventHubPorts ports_;
@@ -128,6 +134,7 @@ class EventHub {
     EventRing ring_;
     std::map<std::uint64_t, std::unique_ptr<Client>> clients_;
     std::uint64_t next_id_ = 1;
+    std::map<std::string, std::size_t> by_owner_;              // clients; never 0
     std::map<std::string, std::weak_ptr<EventSight>> sights_;  // by signature
     std::shared_ptr<const runtime::FleetView> view_;
     std::uint64_t fleet_ = 1;  // changes with view_

@@ -311,7 +311,7 @@ TEST_F(EventHubTest, AnEndedLoginEndsItsConnections) {
 }
 
 TEST_F(EventHubTest, TheNumberOfClientsIsBounded) {
-    hub->set_client_limit(1);
+    hub->set_client_limits(1, 50);
     Follower first = subscribed();
     Follower second = connect();
     second.got();
@@ -319,6 +319,31 @@ TEST_F(EventHubTest, TheNumberOfClientsIsBounded) {
     EXPECT_EQ(hub->counts().refused, 1U);
     change("http::a");
     EXPECT_THAT(told(first), SizeIs(1));
+}
+
+TEST_F(EventHubTest, OneUserDoesNotTakeThePlacesOfAll) {
+    hub->set_client_limits(10, 2);
+    const auto token = [](std::string name, std::string owner) {
+        access::Principal one = viewer();
+        one.kind = "token";
+        one.name = std::move(name);
+        one.owner = std::move(owner);
+        return one;
+    };
+    Follower session = connect();
+    auto of_token = std::make_unique<Follower>(connect(token("ci", "vera")));
+    Follower third = connect(token("lab", "vera"));
+    third.got();
+    EXPECT_EQ(third.close_code, net::kCloseTryLater) << "tokens count for their owner";
+    EXPECT_EQ(hub->counts().refused, 1U);
+    Follower other = connect(token("ci", "willy"));
+    other.got();
+    EXPECT_EQ(other.close_code, 0) << "others have places of their own";
+    of_token.reset();
+    turn();
+    Follower again = connect(token("lab", "vera"));
+    again.got();
+    EXPECT_EQ(again.close_code, 0) << "a place that was left is free";
 }
 
 TEST_F(EventHubTest, KnowsWhatIsWanted) {

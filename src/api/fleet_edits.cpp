@@ -9,20 +9,22 @@ namespace {
 
 constexpr std::size_t kLongestReason = 500;
 
+}  // namespace
+
 Problem problem_of_fleet(const base::Error& error, const document::Diagnostics& diagnostics) {
-    if (diagnostics.ok()) return problem_of_edit(error);
-    Problem problem = problem_of(diagnostics);
+    Problem problem = problem_of_edit(error);
+    if (diagnostics.ok()) return problem;
+    const int status = problem.status;
+    problem = problem_of(diagnostics);
     problem.code = error.code;
-    if (error.code == "object.exists") problem.status = 409;
+    problem.status = status;
     return problem;
 }
 
-}  // namespace
-
-void edit_fleet(const ServerLink& link, Call call, MakeEdits make, model::AuditEntry entry,
-                AfterEdit after) {
+void edit_fleet(const ServerLink& link, Call call, MakeEdits make,
+                std::vector<model::AuditEntry> entries, AfterEdit after) {
     auto held = std::make_shared<Call>(std::move(call));
-    link.on_main([link, held, make = std::move(make), entry = std::move(entry),
+    link.on_main([link, held, make = std::move(make), entries = std::move(entries),
                   after = std::move(after)]() mutable {
         document::Diagnostics diagnostics;
         const auto wanted = make(link.server.objects(), diagnostics);
@@ -30,14 +32,22 @@ void edit_fleet(const ServerLink& link, Call call, MakeEdits make, model::AuditE
             held->problem(problem_of_fleet(wanted.error(), diagnostics));
             return;
         }
-        const std::string note = fmt::format("{} by {}", entry.action, entry.principal);
-        const auto report = link.server.edit(*wanted, {note, {std::move(entry)}}, diagnostics);
+        const std::string note =
+            fmt::format("{} by {}", entries.front().action, entries.front().principal);
+        const auto report = link.server.edit(*wanted, {note, std::move(entries)}, diagnostics);
         if (!report) {
             held->problem(problem_of_fleet(report.error(), diagnostics));
             return;
         }
         link.loop->post([held, after = std::move(after)]() mutable { after(std::move(*held)); });
     });
+}
+
+void edit_fleet(const ServerLink& link, Call call, MakeEdits make, model::AuditEntry entry,
+                AfterEdit after) {
+    std::vector<model::AuditEntry> entries;
+    entries.push_back(std::move(entry));
+    edit_fleet(link, std::move(call), std::move(make), std::move(entries), std::move(after));
 }
 
 void edit_fleet(const ServerLink& link, Call call, std::vector<config::WantedObject> wanted,

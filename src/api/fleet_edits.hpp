@@ -20,10 +20,16 @@ using MakeEdits = std::move_only_function<base::Result<std::vector<config::Wante
 // Answers the call after the change, on the API's thread.
 using AfterEdit = std::move_only_function<void(Call call)>;
 
+// One entry for each object that is changed; at least one.
+void edit_fleet(const ServerLink& link, Call call, MakeEdits make,
+                std::vector<model::AuditEntry> entries, AfterEdit after);
 void edit_fleet(const ServerLink& link, Call call, MakeEdits make, model::AuditEntry entry,
                 AfterEdit after);
 void edit_fleet(const ServerLink& link, Call call, std::vector<config::WantedObject> wanted,
                 model::AuditEntry entry, AfterEdit after);
+
+// An error of an edit with what the diagnostics know about it: pointers into the body.
+Problem problem_of_fleet(const base::Error& error, const document::Diagnostics& diagnostics);
 
 // 403, and an entry of the trail that says who was refused what.
 void refuse(const ServerLink& link, Call call, model::AuditEntry entry);

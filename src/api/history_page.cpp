@@ -118,7 +118,7 @@ base::Result<std::string> history_page(store::History* history, const runtime::F
     if (view.image->inbound->find(wish.key)) {
         return base::config_error(
             "history.inbound",
-            fmt::format("{} is heard, not polled, and has no history: `pollux events --target {}` "
+            fmt::format("{} is heard, not polled, and has no history: `pollux messages --target {}` "
                         "shows what came",
                         base::quoted(wish.key), wish.key));
     }

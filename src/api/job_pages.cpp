@@ -2,8 +2,10 @@
 
 #include <array>
 
+#include "base/uuid.hpp"
 #include "config/job_reader.hpp"
 #include "document/write.hpp"
+#include "runtime/jobs/job_work.hpp"
 #include "runtime/task_rows.hpp"
 #include "schedule/core_view.hpp"
 
@@ -49,6 +51,13 @@ std::string_view kind_of(const model::ArgumentDef& argument) {
     constexpr std::array<std::string_view, 6> kNames = {"text",     "integer", "boolean",
                                                         "duration", "texts",   "map"};
     return kNames[static_cast<std::size_t>(argument.kind)];
+}
+
+// When the job was submitted; of what polls, when its target was made: its id says so.
+base::WallTime created_at(const runtime::PollPlan* plan) {
+    if (plan == nullptr) return {};
+    if (plan->job) return plan->job->spec.created_at;
+    return base::uuid7_time(plan->target_id).value_or(base::WallTime{});
 }
 
 }  // namespace
@@ -138,7 +147,7 @@ std::string job_types_page(const std::vector<model::JobTypeDef>& types) {
     return page;
 }
 
-std::string resources_page(const runtime::CoreLoop::View& view) {
+std::string resources_page(const runtime::CoreLoop::View& view, const TaskGate& gate) {
     const auto& core = view.engine.core();
     std::string page;
     JsonWriter json(page);
@@ -148,6 +157,7 @@ std::string resources_page(const runtime::CoreLoop::View& view) {
         json.field("used", one.used).field("wanted", one.wanted).field("waiting", one.waiting);
         json.field("holder_count", one.holder_count).key("holders").array();
         for (const schedule::ResourceHolder& holder : one.holders) {
+            if (!gate(core.key(holder.task), view.plan(holder.task.index))) continue;
             json.object().field("key", core.key(holder.task)).field("amount", holder.amount);
             json.time_field("since", runtime::wall_of(view, holder.since)).end_object();
         }
@@ -172,6 +182,11 @@ std::string ready_page(const runtime::CoreLoop::View& view, std::size_t limit) {
         json.time_field("ready_since", runtime::wall_of(view, task.ready_since));
         json.field("ready_for", shown_seconds(view.now.boot - task.ready_since));
         json.time_field("due", runtime::wall_of(view, task.due)).field("slots", task.slots);
+        const base::WallTime created = created_at(view.plan(task.task.index));
+        if (created != base::WallTime{}) {
+            json.field("created_at", created);
+            json.field("waited", shown_seconds(view.now.wall - created));
+        }
         json.key("resources").object();
         for (const auto& [name, amount] : task.resources) json.field(name, amount);
         json.end_object();

@@ -1,8 +1,11 @@
 // One-shot work: submit, look, steer; and what the scheduler holds ready.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/fleet_edits.hpp"
 #include "api/job_pages.hpp"
+#include "api/job_scope.hpp"
 #include "api/paging.hpp"
 #include "api/routes.hpp"
 #include "config/job_reader.hpp"
@@ -35,6 +38,23 @@ void at_desk(const ServerLink& link, Call call, Work work) {
     });
 }
 
+// As above for one job, if it may be seen; otherwise there is none.
+template <class Work>
+void at_job(const ServerLink& link, Call call, Work work) {
+    const auto gate = job_gate(call.principal, Permission::kRead, link.view());
+    at_desk(
+        link, std::move(call),
+        [gate, work = std::move(work)](JobDesk& desk, const std::shared_ptr<Call>& held) mutable {
+            const std::string id(held->parameter("id"));
+            const model::JobSpec* job = desk.spec_of(id);
+            if (job == nullptr || (gate && !gate(*job))) {
+                held->problem(not_found("job " + base::quoted(id)));
+                return;
+            }
+            work(desk, *job, held);
+        });
+}
+
 Problem problem_of_job(const base::Error& error) {
     Problem problem = problem_of_edit(error);
     if (error.code == "job.unknown") problem.status = 404;
@@ -49,6 +69,7 @@ void list(const ServerLink& link, Call call) {
         return;
     }
     runtime::JobFilter filter;
+    filter.gate = job_gate(call.principal, Permission::kRead, link.view());
     filter.limit = page->limit;
     filter.before = page->after;
     filter.type = call.query.text_or("type", "");
@@ -135,90 +156,114 @@ void submit(const ServerLink& link, Call call) {
 
 enum class Step : std::uint8_t { kCancel, kRetry, kHold, kRelease };
 
+// What a step would change: the job, and with `cascade` all that needs it.
+bool may_steer(const runtime::JobGate& gate, const JobDesk& desk, const model::JobSpec& job,
+               bool cascade) {
+    if (!gate) return true;
+    if (!gate(job)) return false;
+    const auto others = cascade ? desk.impact(job.id) : std::vector<std::string>{};
+    return std::ranges::all_of(*others, [&](const std::string& id) {
+        const model::JobSpec* other = desk.spec_of(id);
+        return other == nullptr || gate(*other);
+    });
+}
+
+void cancel(JobDesk& desk, const std::string& id, bool cascade, const model::AuditEntry& entry,
+            const std::shared_ptr<Call>& held) {
+    desk.cancel(
+        id, cascade,
+        [held](base::Result<std::vector<std::string>> cancelled) {
+            if (!cancelled) {
+                held->problem(problem_of_job(cancelled.error()));
+                return;
+            }
+            std::string body;
+            JsonWriter json(body);
+            json.object().key("cancelled").array();
+            for (const std::string& one : *cancelled) json.value(one);
+            json.end_array().end_object();
+            held->json(200, std::move(body));
+        },
+        entry);
+}
+
 void steer(const ServerLink& link, Step step, std::string action, Call call) {
     const auto reason = read_reason(call);
     if (!reason) {
         call.problem(reason.error());
         return;
     }
-    const std::string id(call.parameter("id"));
     const bool cascade = call.query.flag("cascade").value_or(false);
-    auto entry = audit_entry(call, std::move(action), "job " + id, *reason);
-    at_desk(link, std::move(call),
-            [id, step, cascade, entry](JobDesk& desk, const std::shared_ptr<Call>& held) {
-                const auto done = [&desk, held, id](base::Status status) {
-                    if (status) {
-                        answer_with(desk, id, held);
-                    } else {
-                        held->problem(problem_of_job(status.error()));
-                    }
-                };
-                switch (step) {
-                    case Step::kRetry: desk.retry(id, done, entry); return;
-                    case Step::kHold: desk.hold(id, done, entry); return;
-                    case Step::kRelease: desk.release(id, done, entry); return;
-                    case Step::kCancel: break;
-                }
-                desk.cancel(
-                    id, cascade,
-                    [held](base::Result<std::vector<std::string>> cancelled) {
-                        if (!cancelled) {
-                            held->problem(problem_of_job(cancelled.error()));
-                            return;
-                        }
-                        std::string body;
-                        JsonWriter json(body);
-                        json.object().key("cancelled").array();
-                        for (const std::string& one : *cancelled) json.value(one);
-                        json.end_array().end_object();
-                        held->json(200, std::move(body));
-                    },
-                    entry);
-            });
+    auto entry =
+        audit_entry(call, std::move(action), "job " + std::string(call.parameter("id")), *reason);
+    const auto gate = job_gate(call.principal, Permission::kOperate, link.view());
+    at_job(link, std::move(call),
+           [link, step, cascade, entry, gate](JobDesk& desk, const model::JobSpec& job,
+                                              const std::shared_ptr<Call>& held) {
+               if (!may_steer(gate, desk, job, cascade)) {
+                   refuse(link, std::move(*held), entry);
+                   return;
+               }
+               const std::string id = job.id;
+               const auto done = [&desk, held, id](base::Status status) {
+                   if (status) {
+                       answer_with(desk, id, held);
+                   } else {
+                       held->problem(problem_of_job(status.error()));
+                   }
+               };
+               switch (step) {
+                   case Step::kRetry: desk.retry(id, done, entry); return;
+                   case Step::kHold: desk.hold(id, done, entry); return;
+                   case Step::kRelease: desk.release(id, done, entry); return;
+                   case Step::kCancel: cancel(desk, id, cascade, entry, held); return;
+               }
+           });
 }
 
 void runs(const ServerLink& link, Call call) {
-    const std::string id(call.parameter("id"));
-    at_desk(link, std::move(call), [link, id](JobDesk& desk, const std::shared_ptr<Call>& held) {
-        const std::string key = desk.key_of(id);
-        if (key.empty()) {
-            held->problem(not_found("job " + base::quoted(id)));
-            return;
-        }
-        auto log = desk.live_log(id);
-        link.block(std::move(*held),
-                   [&store = link.server.store(), key, log = std::move(log)](Call answer) {
-                       const auto found = store.job_runs(key);
-                       if (found) {
-                           answer.json(200, runs_page(*found, log));
-                       } else {
-                           answer.problem(found.error());
-                       }
-                   });
-    });
+    at_job(link, std::move(call),
+           [link](JobDesk& desk, const model::JobSpec& job, const std::shared_ptr<Call>& held) {
+               const std::string key = desk.key_of(job.id);
+               auto log = desk.live_log(job.id);
+               link.block(std::move(*held),
+                          [&store = link.server.store(), key, log = std::move(log)](Call answer) {
+                              const auto found = store.job_runs(key);
+                              if (found) {
+                                  answer.json(200, runs_page(*found, log));
+                              } else {
+                                  answer.problem(found.error());
+                              }
+                          });
+           });
 }
 
 void impact(const ServerLink& link, Call call) {
-    const std::string id(call.parameter("id"));
-    at_desk(link, std::move(call), [id](JobDesk& desk, const std::shared_ptr<Call>& held) {
-        const auto found = desk.impact(id);
-        if (!found) {
-            held->problem(problem_of_job(found.error()));
-            return;
-        }
-        std::string body;
-        JsonWriter json(body);
-        json.object().field("id", id).key("impact").array();
-        for (const std::string& one : *found) json.value(one);
-        json.end_array().end_object();
-        held->json(200, std::move(body));
-    });
+    const auto gate = job_gate(call.principal, Permission::kRead, link.view());
+    at_job(link, std::move(call),
+           [gate](JobDesk& desk, const model::JobSpec& job, const std::shared_ptr<Call>& held) {
+               const auto found = desk.impact(job.id);
+               if (!found) {
+                   held->problem(problem_of_job(found.error()));
+                   return;
+               }
+               std::string body;
+               JsonWriter json(body);
+               json.object().field("id", job.id).key("impact").array();
+               for (const std::string& one : *found) {
+                   const model::JobSpec* other = desk.spec_of(one);
+                   if (other != nullptr && (!gate || gate(*other))) json.value(one);
+               }
+               json.end_array().end_object();
+               held->json(200, std::move(body));
+           });
 }
 
 void graph(const ServerLink& link, Call call) {
     const std::string batch(call.parameter("batch"));
-    at_desk(link, std::move(call), [batch](JobDesk& desk, const std::shared_ptr<Call>& held) {
-        desk.graph(batch, [held](base::Result<runtime::JobGraphView> found) {
+    auto gate = job_gate(call.principal, Permission::kRead, link.view());
+    at_desk(link, std::move(call), [batch, gate](JobDesk& desk, const std::shared_ptr<Call>& held) {
+        desk.graph(batch, gate, [held](base::Result<runtime::JobGraphView> found) {
             if (found) {
                 held->json(200, graph_page(*found));
             } else {
@@ -246,7 +291,7 @@ Route job_route(std::string_view method, std::string_view path, std::string_view
     route.summary = summary;
     route.response_example = kJob;
     if (method != "GET") {
-        // Jobs run commands and requests anywhere: labels of targets do not bound them.
+        // A new job runs commands and requests anywhere: labels of targets do not bound it.
         route.permission = Permission::kOperate;
         route.everywhere = true;
         route.rate = RateClass::kConfigWrite;
@@ -273,10 +318,10 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
     Route one = job_route("GET", "/api/jobs/{id}", "getJob",
                           "One job: state, place in line, why it waits, progress.");
     one.handler = [link](Call call) {
-        const std::string id(call.parameter("id"));
-        at_desk(link, std::move(call), [id](JobDesk& desk, const std::shared_ptr<Call>& held) {
-            answer_with(desk, id, held);
-        });
+        at_job(link, std::move(call),
+               [](JobDesk& desk, const model::JobSpec& job, const std::shared_ptr<Call>& held) {
+                   answer_with(desk, job.id, held);
+               });
     };
     routes.push_back(std::move(one));
 
@@ -340,6 +385,7 @@ void add_steps(std::vector<Route>& routes, const ServerLink& link) {
          "job.release"}};
     for (const Row& row : rows) {
         Route route = job_route("POST", row.path, row.operation, row.summary);
+        route.everywhere = false;  // labels of a job say who may steer it
         if (row.step == Step::kCancel) {
             route.query = {{.name = "cascade",
                             .type = ParameterType::kBoolean,
@@ -359,7 +405,11 @@ void add_views(std::vector<Route>& routes, const ServerLink& link) {
                                 "Named resources: capacity, use, waiting demand, holders.");
     resources.response_example = R"({"time":"2026-01-02T03:04:05.000Z","items":[]})";
     resources.handler = [link](Call call) {
-        link.ask([](const auto& core) { return resources_page(core); },
+        const TaskGate gate = [principal = call.principal, view = link.view()](
+                                  std::string_view key, const runtime::PollPlan* plan) {
+            return may_see_task(principal, *view, key, plan);
+        };
+        link.ask([gate](const auto& core) { return resources_page(core, gate); },
                  [call = std::move(call)](std::string page) mutable {
                      call.json(200, std::move(page));
                  });

@@ -20,7 +20,17 @@ void add_event_routes(std::vector<Route>& routes, EventHub& hub, EventCollector&
 void add_failure_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_fleet_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_target_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_addon_routes(std::vector<Route>& routes, const ServerLink& link);
+// Of these: what changes addons; the head of a row; the addon as it is now.
+void add_addon_edit_routes(std::vector<Route>& routes, const ServerLink& link);
+Route addon_route(std::string_view method, std::string_view path, std::string_view operation,
+                  std::string_view summary);
+void answer_with_addon(const ServerLink& link, const std::string& name, int status, Call call);
+// The heads that rows of one kind share.
+Route target_route(std::string_view method, std::string_view path, std::string_view operation,
+                   std::string_view summary);
+Route system_route(std::string_view path, std::string_view operation, std::string_view summary);
 void add_history_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_job_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_alert_routes(std::vector<Route>& routes, const ServerLink& link);
@@ -29,6 +39,7 @@ void add_alertmanager_routes(std::vector<Route>& routes, const ServerLink& link)
 void add_notification_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_settings_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_audit_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_worker_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_system_routes(std::vector<Route>& routes, const ServerLink& link);
 
 }  // namespace pollux::api

@@ -78,6 +78,8 @@ std::string stats_page(const Stats& stats, const store::StoreStats& store) {
     return body;
 }
 
+}  // namespace
+
 Route system_route(std::string_view path, std::string_view operation, std::string_view summary) {
     Route route;
     route.method = "GET";
@@ -88,8 +90,6 @@ Route system_route(std::string_view path, std::string_view operation, std::strin
     route.summary = summary;
     return route;
 }
-
-}  // namespace
 
 void add_system_routes(std::vector<Route>& routes, const ServerLink& link) {
     Route alive = system_route("/api/live", "getLive", "Whether the process answers.");

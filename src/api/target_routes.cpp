@@ -247,11 +247,7 @@ void operate_target(const ServerLink& link, Call call, OperatorVerb verb, std::s
         });
 }
 
-constexpr std::string_view kAnswer =
-    R"({"key":"snmp-system::switch-1","name":"snmp-system::switch-1",)"
-    R"("id":"0190a5e0-0000-7000-8000-000000000000","origin":"api","version":1,)"
-    R"("changed_at":"2026-01-02T03:04:05.000Z","spec":{},"addon":"snmp-system",)"
-    R"("device":"switch-1","connection":"192.0.2.1","labels":{},"groups":[],"tasks":[]})";
+}  // namespace
 
 Route target_route(std::string_view method, std::string_view path, std::string_view operation,
                    std::string_view summary) {
@@ -262,7 +258,11 @@ Route target_route(std::string_view method, std::string_view path, std::string_v
     route.operation = operation;
     route.tag = "targets";
     route.summary = summary;
-    route.response_example = kAnswer;
+    route.response_example =
+        R"({"key":"snmp-system::switch-1","name":"snmp-system::switch-1",)"
+        R"("id":"0190a5e0-0000-7000-8000-000000000000","origin":"api","version":1,)"
+        R"("changed_at":"2026-01-02T03:04:05.000Z","spec":{},"addon":"snmp-system",)"
+        R"("device":"switch-1","connection":"192.0.2.1","labels":{},"groups":[],"tasks":[]})";
     if (method != "GET") {
         route.permission = Permission::kManage;
         route.rate = RateClass::kConfigWrite;
@@ -271,6 +271,8 @@ Route target_route(std::string_view method, std::string_view path, std::string_v
     }
     return route;
 }
+
+namespace {
 
 void add_reads(std::vector<Route>& routes, const ServerLink& link) {
     Route all = target_route("GET", "/api/targets", "listTargets", "Targets with their state.");

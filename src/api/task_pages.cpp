@@ -1,5 +1,7 @@
 #include "api/task_pages.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -88,6 +90,15 @@ std::optional<ExplainFacts> explain_facts(const runtime::CoreLoop::View& view,
                                               : runtime::wall_of(view, gate.until));
     }
     facts.story = std::move(*story);
+    // What the core knows as disabled may have a reason that it does not know.
+    const runtime::PollPlan* plan =
+        view.plan ? view.plan(core.find(facts.story.key).index) : nullptr;
+    if (plan != nullptr && !plan->paused.empty()) {
+        schedule::Gate& gate =
+            facts.story.gates[static_cast<std::size_t>(schedule::GateKind::kEnabled)];
+        gate.reason = plan->paused;
+        facts.story.verdict = fmt::format("{}: {}", to_string(gate.kind), gate.reason);
+    }
     return facts;
 }
 

@@ -6,15 +6,12 @@
 #include <filesystem>
 
 #include "app/addon_files.hpp"
-#include "app/case_checks.hpp"
-#include "app/case_message.hpp"
-#include "app/case_reply.hpp"
 #include "base/text.hpp"
-#include "derive/condition_signals.hpp"
-#include "derive/derive.hpp"
 #include "document/map_reader.hpp"
 #include "document/parse.hpp"
 #include "document/scalar.hpp"
+#include "runtime/trial/addon_trial.hpp"
+#include "runtime/trial/case_message.hpp"
 
 namespace pollux::app {
 namespace {
@@ -23,58 +20,29 @@ namespace fs = std::filesystem;
 using document::MapReader;
 using document::Need;
 using document::Node;
-using namespace std::chrono_literals;
+using runtime::TrialStep;
+using runtime::TrialTexts;
 
-constexpr base::WallTime kCaseStart{1'700'000'000'000'000};
-
-// "in_octets[eth0]" names the value of a row, "uptime" the target's own.
-std::string series_text(const model::Addon& addon, std::uint16_t metric, std::string_view row) {
-    const std::string& name = addon.metrics[metric].name;
-    return row.empty() ? name : fmt::format("{}[{}]", name, row);
-}
-
-std::string number_text(double value) {
-    // Seven digits are more than any case wants to write, and hide the last bit of a division.
-    return fmt::format("{:.7g}", value);
-}
-
-std::string value_text(const model::MetricDef& metric, const model::Value& value) {
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "1" : "0";
-    if (const auto* d = std::get_if<double>(&value)) return number_text(*d);
-    const auto* i = std::get_if<std::int64_t>(&value);
-    if (i != nullptr && *i >= 0 && static_cast<std::size_t>(*i) < metric.states.size() &&
-        !metric.states[static_cast<std::size_t>(*i)].empty()) {
-        return metric.states[static_cast<std::size_t>(*i)];
-    }
-    if (i != nullptr) return fmt::format("{}", *i);
-    if (const auto* u = std::get_if<std::uint64_t>(&value)) return fmt::format("{}", *u);
-    return "";
-}
-
-std::string_view level_text(model::Level level) {
-    switch (level) {
-        case model::Level::kUnknown: return "unknown";
-        case model::Level::kClear: return "clear";
-        case model::Level::kBetween: return "between";
-        case model::Level::kTriggered: return "triggered";
-    }
-    return "unknown";
-}
+constexpr std::size_t kMaxReplyBytes = 16U << 20U;
 
 bool same_text(const std::string& expected, const std::string& actual) {
     if (expected == actual) return true;
     const auto a = document::parse_number(expected);
     const auto b = document::parse_number(actual);
-    return a && b && number_text(*a) == number_text(*b);
+    return a && b && runtime::trial_number(*a) == runtime::trial_number(*b);
 }
 
-using Texts = std::map<std::string, std::string, std::less<>>;
+// Replies may lie beside the case.
+runtime::CaseFiles files_beside(const std::string& file) {
+    return [folder = fs::path(file).parent_path()](const std::string& name) {
+        return read_text_file((folder / name).string(), kMaxReplyBytes);
+    };
+}
 
 class CaseRunner {
   public:
     CaseRunner(std::shared_ptr<const extract::CompiledAddon> addon, std::string file)
-        : addon_(std::move(addon)), file_(std::move(file)) {}
+        : file_(std::move(file)), trial_(std::move(addon), files_beside(file_), out_) {}
 
     std::vector<std::string> run(std::string_view text) {
         const document::Parsed parsed = document::parse(text, file_, out_);
@@ -89,132 +57,58 @@ class CaseRunner {
     void run_document(const Node& root) {
         MapReader reader(root, "", out_);
         reader.string("description");
-        binding_.host = reader.string("host").value_or("192.0.2.1");
-        binding_.port = static_cast<std::uint16_t>(reader.integer("port", 1, 65535).value_or(0));
-        if (const Node* parameters = reader.map("parameters")) {
-            for (const auto& entry : parameters->entries()) {
-                binding_.parameters[entry.key] = entry.value.scalar();
-            }
-        }
-        const std::string group = reader.string("group").value_or("");
+        const base::Status prepared = trial_.prepare(reader);
         const std::vector<std::string> urls = reader.strings("asks");
         const Node* steps = reader.list("steps", Need::kRequired);
         reader.finish();
-        if (!out_.ok() || steps == nullptr || !prepare(group)) return;
+        if (!out_.ok() || steps == nullptr) return;
+        if (!prepared) {
+            failures_.push_back(prepared.error().message);
+            return;
+        }
         if (!urls.empty()) compare_asks(urls);
         for (std::size_t i = 0; i < steps->items().size() && out_.ok(); ++i) {
             run_step(steps->items()[i], document::item_path("steps", i));
         }
     }
 
-    bool prepare(const std::string& group) {
-        const auto special = extract::specialise(addon_, binding_.parameters);
-        if (!special) {
-            failures_.push_back(special.error().message);
-            return false;
-        }
-        addon_ = *special;
-        const auto& groups = addon_->addon().groups;
-        const auto found = std::ranges::find(groups, group, &model::PollGroup::name);
-        if (found == groups.end()) {
-            failures_.push_back(fmt::format("the addon has no group {}", base::quoted(group)));
-            return false;
-        }
-        group_ = static_cast<std::size_t>(found - groups.begin());
-        auto asks = addon_->asks(group_, binding_);
-        if (!asks) {
-            failures_.push_back(asks.error().message);
-            return false;
-        }
-        asks_ = std::move(*asks);
-        return true;
-    }
-
     void compare_asks(const std::vector<std::string>& urls) {
-        std::vector<std::string> actual;
-        for (const auto& ask : asks_) {
-            actual.push_back(describe_ask(*ask));
-        }
+        const std::vector<std::string> actual = trial_.asks();
         if (actual == urls) return;
         failures_.push_back(fmt::format("asks: expected {}, made {}", fmt::join(urls, " "),
                                         fmt::join(actual, " ")));
     }
 
-    void run_step(const Node& step, const std::string& path) {
-        MapReader reader(step, path, out_);
-        const base::Duration at = reader.duration("at", 0s, 24h * 365).value_or(0s);
-        for (const std::string_view key :
-             {"http", "snmp", "failure", "replies", "trap", "webhook", "push"}) {
-            reader.any(key);
-        }
-        for (const std::string_view key : kCheckReplies) reader.any(key);
+    void run_step(const Node& node, const std::string& path) {
+        MapReader reader(node, path, out_);
+        TrialStep step;
         const Node* expect = reader.map("expect", Need::kRequired);
+        const bool ran = trial_.run(reader, step);
         reader.finish();
-        const base::Instant now{base::BootTime{} + 1h + at, kCaseStart + at};
-        const extract::SignalContext context{"device", binding_.host};
-        std::vector<const model::Reply*> pointers;
-        std::vector<model::Reply> replies;
-        const auto message = case_message(step, path, now.wall, out_);
-        if (!message) replies = case_replies(step, path, asks_, file_, now.wall, out_);
-        if (!out_.ok() || expect == nullptr) return;
-        for (const model::Reply& reply : replies) {
-            const auto* failure = std::get_if<model::PollFailure>(&reply.answer);
-            const bool asked = failure == nullptr || failure->code != kNotAsked;
-            pointers.push_back(asked ? &reply : nullptr);
-        }
-        const model::Readings readings =
-            message ? addon_->read(*message) : addon_->read(group_, pointers, now.wall);
-        signals_ = message ? addon_->signals(*message, context)
-                           : addon_->signals(group_, pointers, now.wall, context).signals;
-        const model::Observation seen = derive::derive(addon_->addon(), readings, now, memory_);
-        std::ranges::move(derive::condition_signals(
-                              addon_->addon(), static_cast<std::uint16_t>(group_), seen, memory_)
-                              .signals,
-                          std::back_inserter(signals_));
-        compare(*expect, document::key_path(path, "expect"), readings, seen);
-        if (addon_->failure(group_, pointers) != nullptr && !expect->find("failed")) {
+        if (!ran || !out_.ok() || expect == nullptr) return;
+        compare(*expect, document::key_path(path, "expect"), step);
+        if (step.failed && !expect->find("failed")) {
             failures_.push_back(path + ": the poll failed; expect failed: true");
         }
-        last_digest_ = seen.digest;
-        has_digest_ = true;
     }
 
-    void compare(const Node& expect, const std::string& path, const model::Readings& readings,
-                 const model::Observation& seen) {
-        const model::Addon& addon = addon_->addon();
+    void compare(const Node& expect, const std::string& path, const TrialStep& step) {
         MapReader reader(expect, path, out_);
-        Texts values;
-        for (const model::Reading& reading : readings.values) {
-            values[series_text(addon, reading.metric, readings.rows[reading.row])] =
-                value_text(addon.metrics[reading.metric], reading.value);
-        }
-        Texts samples;
-        for (const model::Sample& sample : seen.samples) {
-            const derive::SeriesName name = memory_.series(sample.slot);
-            samples[series_text(addon, name.metric, name.row)] = number_text(sample.value);
-        }
-        Texts levels;
-        for (const model::ConditionLevel& level : seen.conditions) {
-            const std::string_view row = memory_.series(level.slot).row;
-            const std::string& name = addon.conditions[level.condition].name;
-            levels[row.empty() ? name : fmt::format("{}[{}]", name, row)] = level_text(level.level);
-        }
-        compare_texts(reader, "readings", values);
-        compare_texts(reader, "samples", samples);
-        compare_texts(reader, "conditions", levels);
+        compare_texts(reader, "readings", step.readings);
+        compare_texts(reader, "samples", step.samples);
+        compare_texts(reader, "conditions", step.conditions);
         for (const std::string& name : reader.strings("absent")) {
-            if (values.contains(name)) fail(path, fmt::format("{} was read", name));
+            if (step.readings.contains(name)) fail(path, fmt::format("{} was read", name));
         }
-        compare_rest(reader, path, readings, seen);
+        compare_rest(reader, path, step);
         reader.finish();
     }
 
-    void compare_rest(MapReader& reader, const std::string& path, const model::Readings& readings,
-                      const model::Observation& seen) {
+    void compare_rest(MapReader& reader, const std::string& path, const TrialStep& step) {
         if (const Node* rows = reader.list("rows")) {
             std::vector<std::string> expected;
             for (const Node& row : rows->items()) expected.push_back(row.scalar());
-            std::vector<std::string> actual(readings.rows.begin() + 1, readings.rows.end());
+            std::vector<std::string> actual = step.rows;
             std::ranges::sort(expected);
             std::ranges::sort(actual);
             if (expected != actual) {
@@ -228,36 +122,36 @@ class CaseRunner {
                 fail(path, fmt::format("{}: expected {}, found {}", key, *wanted, actual));
             }
         };
-        count("missing", readings.missing);
-        count("dropped", seen.dropped);
+        count("missing", step.missing);
+        count("dropped", step.dropped);
         const auto flag = [&](std::string_view key, bool actual) {
             const auto wanted = reader.boolean(key);
             if (wanted && *wanted != actual) {
                 fail(path, fmt::format("{}: expected {}, found {}", key, *wanted, actual));
             }
         };
-        flag("degraded", readings.degraded);
-        flag("restarted", seen.restarted);
-        flag("unreadable", readings.unreadable > 0);
-        flag("changed", has_digest_ && seen.digest != last_digest_);
+        flag("degraded", step.degraded);
+        flag("restarted", step.restarted);
+        flag("unreadable", step.unreadable);
+        flag("changed", step.changed);
         reader.boolean("failed");
         if (const Node* wanted = reader.list("signals")) {
-            for (const std::string& problem : compare_signals(*wanted, signals_)) {
+            for (const std::string& problem : runtime::compare_signals(*wanted, step.signals)) {
                 fail(path + ".signals", problem);
             }
         }
         for (const std::string& words : reader.strings("problems")) {
-            const bool told = std::ranges::any_of(readings.problems, [&](const std::string& text) {
+            const bool told = std::ranges::any_of(step.problems, [&](const std::string& text) {
                 return text.find(words) != std::string::npos;
             });
             if (!told) {
                 fail(path, fmt::format("no problem says {}; there are: {}", base::quoted(words),
-                                       fmt::join(readings.problems, " | ")));
+                                       fmt::join(step.problems, " | ")));
             }
         }
     }
 
-    void compare_texts(MapReader& reader, std::string_view key, const Texts& actual) {
+    void compare_texts(MapReader& reader, std::string_view key, const TrialTexts& actual) {
         const Node* expected = reader.map(key);
         if (expected == nullptr) return;
         for (const auto& entry : expected->entries()) {
@@ -278,17 +172,10 @@ class CaseRunner {
         failures_.push_back(fmt::format("{}: {}: {}", file_, path, message));
     }
 
-    std::shared_ptr<const extract::CompiledAddon> addon_;
     std::string file_;
     document::Diagnostics out_;
     std::vector<std::string> failures_;
-    extract::TargetBinding binding_;
-    std::size_t group_ = 0;
-    std::vector<std::shared_ptr<const model::Ask>> asks_;
-    derive::TargetMemory memory_;
-    std::vector<model::Signal> signals_;  // of the step at hand
-    std::uint64_t last_digest_ = 0;
-    bool has_digest_ = false;
+    runtime::AddonTrial trial_;
 };
 
 std::vector<std::string> case_files(const std::string& manifest) {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "app/addon_files.hpp"
-#include "app/case_reply.hpp"
 #include "extract/shipped_addons.hpp"
+#include "runtime/trial/case_reply.hpp"
 
 namespace pollux::app {
 namespace {
@@ -53,7 +53,7 @@ TEST(AddonCase, ReadsWalksAsNetSnmpPrintsThem) {
     model::SnmpAsk ask;
     ask.gets = {*model::parse_oid("1.3.6.1.2.1.1.3.0"), *model::parse_oid("1.3.6.1.9.9")};
     ask.walks = {*model::parse_oid("1.3.6.1.2.1.2.2.1.2")};
-    const auto reply = snmp_capture_reply(
+    const auto reply = runtime::snmp_capture_reply(
         "# a comment\n"
         ".1.3.6.1.2.1.1.3.0 = Timeticks: (4200) 0:00:42.00\n"
         ".1.3.6.1.2.1.2.2.1.2.10 = STRING: \"eth1\"\n"
@@ -66,7 +66,7 @@ TEST(AddonCase, ReadsWalksAsNetSnmpPrintsThem) {
     ASSERT_EQ(reply->walks[0].size(), 2U);
     EXPECT_EQ(reply->walks[0][0].value.bytes, "eth0");
     EXPECT_EQ(reply->walks[0][1].index.arcs, std::vector<std::uint32_t>{10});
-    EXPECT_THAT(snmp_capture_reply(".1.3.6 = NONSENSE: 1", ask).error().message,
+    EXPECT_THAT(runtime::snmp_capture_reply(".1.3.6 = NONSENSE: 1", ask).error().message,
                 HasSubstr("line 1"));
 }
 

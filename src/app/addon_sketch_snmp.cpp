@@ -8,10 +8,10 @@
 #include <set>
 
 #include "app/addon_sketch.hpp"
-#include "app/case_reply.hpp"
 #include "document/write.hpp"
 #include "extract/compiled_addon.hpp"
 #include "extract/shipped_addons.hpp"
+#include "runtime/trial/case_reply.hpp"
 
 namespace pollux::app {
 namespace {
@@ -63,7 +63,8 @@ bool is_text(const SnmpValue& value) {
 
 class SnmpSketcher {
   public:
-    explicit SnmpSketcher(const SnmpCapture& values) : values_(values), names_(known_names()) {}
+    explicit SnmpSketcher(const runtime::SnmpCapture& values)
+        : values_(values), names_(known_names()) {}
 
     Sketch sketch(const std::string& name) {
         take_apart();
@@ -221,7 +222,7 @@ class SnmpSketcher {
         return true;
     }
 
-    const SnmpCapture& values_;
+    const runtime::SnmpCapture& values_;
     std::map<Oid, std::string> names_;
     std::map<Oid, const SnmpValue*> scalars_;
     std::map<Oid, Columns> tables_;  // by entry
@@ -237,7 +238,7 @@ class SnmpSketcher {
 }  // namespace
 
 base::Result<Sketch> sketch_snmp(const std::string& name, std::string_view walk) {
-    const auto values = read_snmp_capture(walk);
+    const auto values = runtime::read_snmp_capture(walk);
     if (!values) return std::unexpected(values.error());
     return SnmpSketcher(*values).sketch(name);
 }

@@ -98,13 +98,6 @@ void set_up(Handles& handles, const ApiOptions& options, Transfer& transfer) {
         curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
                          static_cast<long>(options.timeout_seconds * 1000));
     }
-    if (!options.ca_file.empty()) {
-        curl_easy_setopt(easy, CURLOPT_CAINFO, options.ca_file.c_str());
-    }
-    if (options.insecure) {
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
-    }
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &take_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &take_header);
@@ -118,12 +111,15 @@ void set_up(Handles& handles, const ApiOptions& options, Transfer& transfer) {
     }
 }
 
-base::Error unreachable(const std::string& url, CURLcode code) {
-    std::string what = fmt::format("cannot ask {}: {}", url, curl_easy_strerror(code));
-    if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST) {
+base::Error unreachable(const std::string& url, CURLcode code, const std::string& refused) {
+    std::string what =
+        fmt::format("cannot ask {}: {}", url, refused.empty() ? curl_easy_strerror(code) : refused);
+    if (!refused.empty()) {
+        what +=
+            "\n  name the certificate of its authority with --ca-file, or, if who runs the server "
+            "tells you this SHA-256, give it with --pin";
+    } else if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST) {
         what += "; is the server running there? Name it with --url or POLLUX_URL";
-    } else if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
-        what += "; name the certificate of its authority with --ca-file";
     } else if (code == CURLE_OPERATION_TIMEDOUT) {
         what += "; give it longer with --timeout";
     }
@@ -202,6 +198,7 @@ base::Result<ApiClient> ApiClient::open(const ApiOptions& options) {
 }
 
 base::Result<ApiReply> ApiClient::ask(const ApiRequest& request) const {
+    net::ServerTrustCheck check;  // the handle uses it
     Handles handles;
     const auto header = [&](const std::string& line) {
         handles.headers = curl_slist_append(handles.headers, line.c_str());
@@ -210,6 +207,11 @@ base::Result<ApiReply> ApiClient::ask(const ApiRequest& request) const {
     for (const auto& [name, value] : request.headers) header(fmt::format("{}: {}", name, value));
     header("Expect:");
     if (!request.body.empty()) header("Content-Type: application/json");
+    if (auto status = check.apply(handles.easy, url_, options_.trust); !status) {
+        base::Error error = status.error();
+        error.code = "client.usage";
+        return std::unexpected(std::move(error));
+    }
     Transfer transfer;
     transfer.easy = handles.easy;
     transfer.request = &request;
@@ -225,7 +227,7 @@ base::Result<ApiReply> ApiClient::ask(const ApiRequest& request) const {
     if (transfer.stopped) {
         return base::config_error("client.output", "the output could not be written");
     }
-    if (code != CURLE_OK) return std::unexpected(unreachable(url_, code));
+    if (code != CURLE_OK) return std::unexpected(unreachable(url_, code, check.complaint()));
     long status = 0;
     curl_easy_getinfo(handles.easy, CURLINFO_RESPONSE_CODE, &status);
     transfer.reply.status = static_cast<int>(status);
@@ -287,7 +289,8 @@ base::Error ApiClient::error_of(const ApiReply& reply, const std::string& reques
 
 int exit_code_of(const base::Error& error) {
     if (error.code == "client.usage") return kUsageError;
-    if (error.code == "client.unreachable" || error.error_class == base::ErrorClass::kAuth) {
+    if (error.code == "client.unreachable" || error.code == "websocket.unreachable" ||
+        error.error_class == base::ErrorClass::kAuth) {
         return kNotReached;
     }
     return kRefused;

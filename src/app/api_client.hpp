@@ -15,6 +15,7 @@
 #include "base/result.hpp"
 #include "base/secret.hpp"
 #include "document/node.hpp"
+#include "net/server_trust.hpp"
 
 namespace pollux::app {
 
@@ -29,8 +30,7 @@ inline constexpr int kNotReached = 3;
 struct ApiOptions {
     std::string url;
     std::string token_file;
-    std::string ca_file;
-    bool insecure = false;
+    net::ServerTrust trust;
     bool verbose = false;
     double timeout_seconds = 60;
 };
@@ -65,6 +65,8 @@ class ApiClient {
     base::Result<document::Node> get(const std::string& path) const;
 
     const std::string& url() const { return url_; }
+    const ApiOptions& options() const { return options_; }
+    base::Secret token() const { return token_.value_or(base::Secret()); }  // may be empty
 
   private:
     explicit ApiClient(ApiOptions options) : options_(std::move(options)) {}

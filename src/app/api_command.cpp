@@ -22,8 +22,12 @@ void add_connection_options(CLI::App& command, ApiOptions& options) {
         fmt::format("Server to ask (env: POLLUX_URL); {} unless given", kDefaultUrl));
     command.add_option("--token-file", options.token_file,
                        "File with an API token; else POLLUX_TOKEN, else what `pollux login` wrote");
-    command.add_option("--ca-file", options.ca_file, "Certificate authority of the server (PEM)");
-    command.add_flag("--insecure", options.insecure, "Do not check the certificate of the server");
+    command.add_option("--ca-file", options.trust.ca_file,
+                       "Certificate authority of the server (PEM)");
+    command.add_option("--pin", options.trust.pin_sha256,
+                       "SHA-256 of the server's certificate, which alone decides then");
+    command.add_flag("--insecure", options.trust.insecure,
+                     "Do not check the certificate of the server");
     command.add_option("--timeout", options.timeout_seconds, "Seconds to wait for an answer")
         ->check(CLI::Range(0.1, 3600.0))
         ->capture_default_str();
@@ -102,14 +106,11 @@ void print_answer(const std::string& output, const document::Node& answer,
     }
 }
 
-base::Result<int> ask_and_print(const ApiClient& client, const std::string& output,
-                                const ApiRequest& request,
-                                const std::function<std::string(const document::Node&)>& words) {
+base::Result<int> act(const ApiClient& client, const std::string& output, const ApiRequest& request,
+                      const std::function<std::string(const document::Node& answer)>& words) {
     const auto reply = client.ask(request);
     if (!reply) return std::unexpected(reply.error());
-    // 204 has nothing to read.
-    auto answer = reply->body.empty() ? base::Result<document::Node>(document::Node::map())
-                                      : parse_answer(reply->body);
+    const auto answer = parse_answer(reply->body);
     if (!answer) return std::unexpected(answer.error());
     print_answer(output, *answer, [&] { return printable(words(*answer), 400) + "\n"; });
     return 0;
@@ -153,10 +154,12 @@ Progress::~Progress() {
     if (wrote_) fmt::print(stderr, "\r\x1b[K");
 }
 
-void Progress::at(std::size_t count) {
+void Progress::at(std::size_t count) { say(fmt::format("{} {}", what_, count)); }
+
+void Progress::say(const std::string& text) {
     if (!shown_) return;
     wrote_ = true;
-    fmt::print(stderr, "\r{} {}", what_, count);
+    fmt::print(stderr, "\r\x1b[K{}", text);
     std::fflush(stderr);
 }
 

@@ -22,7 +22,7 @@ struct ApiArguments {
     std::string reason;
 };
 
-// --url, --token-file, --ca-file, --insecure, --timeout, -v.
+// --url, --token-file, --ca-file, --pin, --insecure, --timeout, -v.
 void add_connection_options(CLI::App& command, ApiOptions& options);
 // -o table|json|yaml.
 void add_output_option(CLI::App& command, std::string& output);
@@ -47,10 +47,9 @@ base::Result<document::Node> get_all(const ApiClient& client, const std::string&
 void print_answer(const std::string& output, const document::Node& answer,
                   const std::function<std::string()>& table);
 
-// Asks, and prints the answer, or the words made of it.
-base::Result<int> ask_and_print(const ApiClient& client, const std::string& output,
-                                const ApiRequest& request,
-                                const std::function<std::string(const document::Node&)>& words);
+// Asks for a change and prints the answer, or the words made of it.
+base::Result<int> act(const ApiClient& client, const std::string& output, const ApiRequest& request,
+                      const std::function<std::string(const document::Node& answer)>& words);
 
 // A scalar of a map; empty if it is not there.
 std::string field(const document::Node& node, std::string_view name);
@@ -72,6 +71,7 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     void at(std::size_t count);
+    void say(const std::string& text);  // in place of what stood there
 
   private:
     std::string what_;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -30,18 +31,21 @@ struct Ran {
 
 class ApiStage {
   public:
-    ApiStage() {
+    // `environment` is the server's.
+    explicit ApiStage(const config::Environment& environment = {}) {
         // Before there are threads: nobody else's token is found.
         setenv("XDG_CONFIG_HOME", folder_.file("config").c_str(), 1);
         unsetenv("POLLUX_URL");
         unsetenv("POLLUX_TOKEN");
         unsetenv("POLLUX_DATA");
+        tls_ = environment.contains("POLLUX_API_TLS_KEY");
         loop_ = net::EventLoop::create().value();
         runtime::ServerOptions options;
         options.data = folder_.file("data");
         options.environment["POLLUX_METRICS_PORT"] = "0";
         options.environment["POLLUX_API_LISTEN"] =
             "127.0.0.1:" + std::to_string(net::test::free_port());
+        for (const auto& [name, value] : environment) options.environment[name] = value;
         options.addons = load_addon_set("").value();
         options.version = "test";
         auto server = runtime::Server::start(*loop_, log_, std::move(options));
@@ -65,7 +69,9 @@ class ApiStage {
     ApiStage(const ApiStage&) = delete;
     ApiStage& operator=(const ApiStage&) = delete;
 
-    std::string url() const { return "http://" + api_->addresses().at(0).to_string(); }
+    std::string url() const {
+        return (tls_ ? "https://" : "http://") + api_->addresses().at(0).to_string();
+    }
     std::string bootstrap_token() const { return api_->bootstrap_token()->reveal(); }
     const net::test::TempDir& folder() const { return folder_; }
     std::string token_file() const { return folder_.file("config/pollux/token"); }
@@ -106,6 +112,7 @@ class ApiStage {
     }
 
   private:
+    bool tls_ = false;
     net::test::TempDir folder_;
     observe::Log log_{
         {.level = observe::LogLevel::kError}, &net::wall_now, [](std::string_view) {}};
@@ -113,6 +120,38 @@ class ApiStage {
     std::unique_ptr<runtime::Server> server_;
     std::unique_ptr<api::ApiService> api_;
     std::thread thread_;
+};
+
+inline constexpr const char* kPassword = "correct horse battery";
+
+// Whether it came to hold in a time that is far beyond what is needed.
+inline bool eventually(const std::function<bool()>& condition) {
+    return net::test::Process::wait_until(net::test::kPatience, condition);
+}
+
+// Tests of commands against a server of their own.
+class ApiCommandTest : public testing::Test {
+  protected:
+    // Makes the first admin, with a token where the commands look for it.
+    void log_in(const std::vector<std::string>& more = {}) {
+        const auto with = [&](std::vector<std::string> command) {
+            command.insert(command.end(), more.begin(), more.end());
+            return command;
+        };
+        Ran ran = pollux(with({"user", "bootstrap", "--name", "ada"}),
+                         pollux.bootstrap_token() + "\n" + kPassword + "\n");
+        ASSERT_EQ(ran.status, 0) << ran.err;
+        ran = pollux(with({"login", "--name", "ada"}), std::string(kPassword) + "\n");
+        ASSERT_EQ(ran.status, 0) << ran.err;
+    }
+    // Run, expected to succeed.
+    std::string good(std::vector<std::string> arguments, const std::string& typed = {}) {
+        const Ran ran = pollux(std::move(arguments), typed);
+        EXPECT_EQ(ran.status, 0) << ran.err;
+        return ran.out;
+    }
+
+    ApiStage pollux;
 };
 
 }  // namespace pollux::app::test

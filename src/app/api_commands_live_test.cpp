@@ -13,47 +13,20 @@
 namespace pollux::app {
 namespace {
 
+using test::eventually;
+using test::kPassword;
 using test::Ran;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr const char* kPassword = "correct horse battery";
-
-// Whether it came to hold in a time that is far beyond what is needed.
-bool eventually(const std::function<bool()>& condition) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
-    while (std::chrono::steady_clock::now() < end) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    return condition();
-}
-
 std::string text_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class ApiCommands : public testing::Test {
-  protected:
-    void log_in() {
-        Ran ran = pollux({"user", "bootstrap", "--name", "ada"},
-                         pollux.bootstrap_token() + "\n" + kPassword + "\n");
-        ASSERT_EQ(ran.status, 0) << ran.err;
-        ran = pollux({"login", "--name", "ada"}, std::string(kPassword) + "\n");
-        ASSERT_EQ(ran.status, 0) << ran.err;
-    }
-    // Run, expected to succeed.
-    std::string good(std::vector<std::string> arguments, const std::string& typed = {}) {
-        const Ran ran = pollux(std::move(arguments), typed);
-        EXPECT_EQ(ran.status, 0) << ran.err;
-        return ran.out;
-    }
-
-    test::ApiStage pollux;
-};
+class ApiCommands : public test::ApiCommandTest {};
 
 TEST_F(ApiCommands, FromTheFirstStartToAPolledTarget) {
     Ran ran = pollux({"health"});

@@ -32,7 +32,7 @@ void add_device(CLI::App& app, int& status);
 void add_secret(CLI::App& app, int& status);
 void add_fleet(CLI::App& app, int& status);
 void add_ssh(CLI::App& app, int& status);
-void add_inbound(CLI::App& app, int& status);  // events, inbound, push, hook
+void add_inbound(CLI::App& app, int& status);  // messages, inbound, push, hook
 
 // Clients of the API.
 void add_login(CLI::App& app, int& status);     // login, logout
@@ -42,6 +42,8 @@ void add_failures(CLI::App& app, int& status);  // breaker, dlq, failures
 void add_alerts(CLI::App& app, int& status);    // alerts
 void add_incidents(CLI::App& app, int& status);
 void add_notify(CLI::App& app, int& status);  // silence, route, receiver, notifications
+void add_jobs(CLI::App& app, int& status);
+void add_events(CLI::App& app, int& status);
 void add_health(CLI::App& app, int& status);
 void add_config(CLI::App& app, int& status);
 void add_live_settings(CLI::App& settings, int& status);  // get and set below `settings`

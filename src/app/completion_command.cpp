@@ -137,41 +137,46 @@ std::string fish_text(const std::string& text) {
     return out;
 }
 
+// Where one stands is found as in the other shells: options and their values are passed over.
 std::string fish_script(const std::vector<Command>& all) {
-    std::string text =
+    std::string known;
+    for (const Command& one : all) {
+        if (!one.path.empty()) known += fmt::format(" '{}'", one.path);
+    }
+    std::string text = fmt::format(
         R"SCRIPT(# fish completion of pollux. Load it with: pollux completion fish | source
+set -g __pollux_commands{}
 function __pollux_at
-    set -l path
+    set -l route ''
     for word in (commandline -opc)[2..-1]
-        if not string match -q -- '-*' $word
-            set -a path $word
+        set -l next (string trim -- "$route $word")
+        if contains -- $next $__pollux_commands
+            set route $next
         end
     end
-    test "$path" = "$argv[1]"; or string match -q -- "$argv[1] *" "$path"
+    test "$route" = "$argv[1]"
 end
 complete -c pollux -f
-)SCRIPT";
+)SCRIPT",
+        known);
     for (const Command& one : all) {
+        const std::string where = fmt::format("-n '__pollux_at \"{}\"'", one.path);
         for (const auto& [name, help] : one.commands) {
-            // A command follows only where the words before it end.
-            const std::string where = one.path.empty()
-                                          ? "__fish_use_subcommand"
-                                          : fmt::format("__pollux_at \"{}\"", one.path);
-            text += fmt::format("complete -c pollux -n '{}' -a '{}' -d '{}'\n", where, name,
+            text += fmt::format("complete -c pollux {} -a '{}' -d '{}'\n", where, name,
                                 fish_text(help));
         }
+        if (one.commands.empty()) text += fmt::format("complete -c pollux {} -F\n", where);
         for (const auto& [name, help] : one.options) {
-            if (one.path.empty()) continue;
-            text += fmt::format("complete -c pollux -n '__pollux_at \"{}\"' -l '{}' -d '{}'\n",
-                                one.path, name.substr(2), fish_text(help));
+            text += fmt::format("complete -c pollux {} -l '{}' -d '{}'\n", where, name.substr(2),
+                                fish_text(help));
         }
     }
     return text;
 }
 
 bool is_shared(std::string_view option) {
-    constexpr std::array<std::string_view, 8> kShared = {
-        "help", "version", "url", "token-file", "ca-file", "insecure", "timeout", "verbose"};
+    constexpr std::array<std::string_view, 9> kShared = {
+        "help", "version", "url", "token-file", "ca-file", "pin", "insecure", "timeout", "verbose"};
     return std::ranges::find(kShared, option) != kShared.end();
 }
 
@@ -200,7 +205,7 @@ std::string reference_page(const CLI::App& app) {
     std::string page =
         "# All commands\n\n"
         "Made by `pollux commands`. [cli.md](cli.md) explains them. Commands marked **API** also "
-        "take `--url`, `--token-file`, `--ca-file`, `--insecure`, `--timeout` and `-v`.\n";
+        "take `--url`, `--token-file`, `--ca-file`, `--pin`, `--insecure`, `--timeout` and `-v`.\n";
     const std::function<void(const CLI::App&, const std::string&)> visit =
         [&](const CLI::App& at, const std::string& path) {
             const auto below = at.get_subcommands([](const CLI::App*) { return true; });

@@ -49,7 +49,7 @@ std::string subscribe_message(const FollowOptions& options) {
 class Following {
   public:
     Following(const FollowOptions& options, const EventSink& sink)
-        : options_(options), sink_(sink) {}
+        : options_(options), sink_(sink), last_(options.since) {}
 
     // Until the connection ends. An error of class transient: to be made again.
     base::Status run() {
@@ -57,11 +57,11 @@ class Following {
         if (!options_.token.empty()) {
             target.headers.emplace_back("X-API-Token", options_.token.reveal());
         }
-        target.ca_file = options_.ca_file;
-        target.insecure = options_.insecure;
+        target.trust = options_.trust;
         auto client = net::WebSocketClient::connect(target);
         if (!client) return std::unexpected(client.error());
         connected = true;
+        if (back) back("connected again");
         if (last_ > 0) {
             const auto sent =
                 (*client)->send(fmt::format(R"({{"type":"resume","seq":{}}})", last_));
@@ -82,6 +82,7 @@ class Following {
 
     bool done = false;
     bool connected = false;  // at least once since it was cleared
+    EventNotice back;        // told when the connection is there again; may be empty
 
   private:
     base::Status take(const std::string& message) {
@@ -106,7 +107,7 @@ class Following {
 
     const FollowOptions& options_;
     const EventSink& sink_;
-    std::uint64_t last_ = 0;
+    std::uint64_t last_;  // seen; 0: none
 };
 
 // Whether the sink wants to go on after the pause.
@@ -128,6 +129,7 @@ base::Status follow_events(const FollowOptions& options, const EventSink& sink,
     bool ever = false;
     while (true) {
         following.connected = false;
+        following.back = !ever ? EventNotice{} : notice;
         const base::Status status = following.run();
         if (following.done) return {};
         const base::Error error = status.error();

@@ -9,17 +9,18 @@
 #include "base/result.hpp"
 #include "base/secret.hpp"
 #include "base/time.hpp"
+#include "net/server_trust.hpp"
 
 namespace pollux::app {
 
 struct FollowOptions {
     std::string url;     // of the API: "http://127.0.0.1:7655"
     base::Secret token;  // may be empty
-    std::string ca_file = {};
-    bool insecure = false;
+    net::ServerTrust trust = {};
     std::vector<std::string> types = {};  // none: all
     std::vector<std::string> targets = {};
     std::vector<std::string> groups = {};
+    std::uint64_t since = 0;  // number of the last event that was seen; 0: only what comes now
     // How often the sink is asked whether to go on while nothing comes.
     base::Duration look_up = std::chrono::milliseconds(500);
     // A connection that broke is made again, with longer and longer pauses.

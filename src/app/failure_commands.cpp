@@ -87,7 +87,7 @@ int reset(const FailureArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
         if (auto status = one_or_all(arguments); !status) return std::unexpected(status.error());
         if (arguments.all) {
-            return ask_and_print(client, arguments.output,
+            return act(client, arguments.output,
                        {.method = "POST",
                         .path = fmt::format("{}/reset", kBreakers),
                         .body = bulk_body(arguments)},
@@ -96,7 +96,7 @@ int reset(const FailureArguments& arguments) {
                                               field(answer, "breakersReset"));
                        });
         }
-        return ask_and_print(client, arguments.output,
+        return act(client, arguments.output,
                    {.method = "POST",
                     .path = fmt::format("{}/{}/reset", kBreakers, url_escaped(arguments.key)),
                     .body = reason_body(arguments.reason)},
@@ -112,7 +112,7 @@ int retry(const FailureArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
         if (auto status = one_or_all(arguments); !status) return std::unexpected(status.error());
         if (arguments.all) {
-            return ask_and_print(client, arguments.output,
+            return act(client, arguments.output,
                        {.method = "POST",
                         .path = fmt::format("{}/retry", kLetters),
                         .body = bulk_body(arguments)},
@@ -121,7 +121,7 @@ int retry(const FailureArguments& arguments) {
                                               field(answer, "tasksRetried"));
                        });
         }
-        return ask_and_print(client, arguments.output,
+        return act(client, arguments.output,
                    {.method = "POST",
                     .path = fmt::format("{}/{}/retry", kLetters, url_escaped(arguments.key)),
                     .body = reason_body(arguments.reason)},
@@ -138,7 +138,7 @@ int remove(const FailureArguments& arguments) {
         const std::string_view what = arguments.target == "keep"     ? "polled again"
                                       : arguments.target == "remove" ? "removed from the fleet"
                                                                      : "disabled";
-        return ask_and_print(client, arguments.output,
+        return act(client, arguments.output,
                    {.method = "DELETE",
                     .path = fmt::format("{}/{}?target={}", kLetters, url_escaped(arguments.key),
                                         arguments.target),

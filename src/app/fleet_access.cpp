@@ -9,6 +9,7 @@
 #include "app/control_client.hpp"
 #include "app/serving.hpp"
 #include "base/bytes.hpp"
+#include "store/sqlite/sqlite_store.hpp"
 
 namespace pollux::app {
 namespace {
@@ -23,22 +24,6 @@ Enum read_enum(base::ByteReader& in, std::uint8_t last) {
     const std::uint8_t value = in.u8();
     if (value > last) in.fail();
     return static_cast<Enum>(value > last ? 0 : value);
-}
-
-base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folder,
-                                                   const std::string& own_folder) {
-    // A data folder may hold addons of its own.
-    std::string folder = own_folder;
-    struct stat facts{};
-    if (folder.empty() && !data_folder.empty()) {
-        folder = data_folder + "/addons";
-        if (stat(folder.c_str(), &facts) != 0) folder.clear();
-    }
-    const auto set = load_addon_set(folder);
-    if (!set) return std::unexpected(set.error());
-    std::vector<model::Addon> addons;
-    for (const auto& [name, addon] : *set) addons.push_back(addon->addon());
-    return addons;
 }
 
 base::Result<std::vector<model::ConfigObject>> stored_objects(const std::string& data_folder) {
@@ -61,6 +46,32 @@ base::Result<std::vector<model::ConfigObject>> stored_objects(const std::string&
     auto server = runtime::Server::start(**loop, log, std::move(options));
     if (!server) return std::unexpected(server.error());
     return (*server)->objects();
+}
+
+base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folder,
+                                                   const std::string& own_folder) {
+    // A data folder may hold addons of its own.
+    std::string folder = own_folder;
+    struct stat facts{};
+    if (folder.empty() && !data_folder.empty()) {
+        folder = data_folder + "/addons";
+        if (stat(folder.c_str(), &facts) != 0) folder.clear();
+    }
+    const auto set = load_addon_set(folder);
+    if (!set) return std::unexpected(set.error());
+    // So may its store; a folder without one is left alone.
+    std::vector<model::ConfigObject> objects;
+    const std::string state = data_folder + "/" + store::kStateFile;
+    if (!data_folder.empty() && stat(state.c_str(), &facts) == 0) {
+        auto found = stored_objects(data_folder);
+        if (!found) return std::unexpected(found.error());
+        objects = std::move(*found);
+    }
+    document::Diagnostics ignored;  // the server tells what is wrong with what it has stored
+    const runtime::AddonShelf shelf = runtime::make_shelf(*set, objects, {}, ignored);
+    std::vector<model::Addon> addons;
+    for (const auto& [name, addon] : *shelf.addons) addons.push_back(addon->addon());
+    return addons;
 }
 
 }  // namespace

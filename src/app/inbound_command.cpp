@@ -1,11 +1,9 @@
-// `pollux events`, `pollux inbound`, `pollux push url`, `pollux hook url`: what devices sent by
+// `pollux messages`, `pollux inbound`, `pollux push url`, `pollux hook url`: what devices sent by
 // themselves, and where they may send it. Asks the running server.
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -15,15 +13,13 @@
 #include "app/commands.hpp"
 #include "app/control_client.hpp"
 #include "app/events_page.hpp"
+#include "app/stop_signals.hpp"
 #include "document/write.hpp"
 
 namespace pollux::app {
 namespace {
 
-volatile std::sig_atomic_t g_stop = 0;
-void request_stop(int) { g_stop = 1; }
-
-struct EventsArguments {
+struct MessagesArguments {
     std::string data = "data";
     std::string target;
     std::string output = "text";
@@ -46,7 +42,7 @@ void print(const document::Node& event, bool json) {
     fmt::print("{}\n", json ? document::to_json(event) : event_line(event));
 }
 
-int events(const EventsArguments& arguments) {
+int messages(const MessagesArguments& arguments) {
     const ControlClient client(arguments.data);
     const bool json = arguments.output == "json";
     std::string choice = fmt::format("limit={}", arguments.limit);
@@ -67,9 +63,8 @@ int events(const EventsArguments& arguments) {
         return 0;
     }
     std::string after = found.empty() ? "0" : found.front().find("id")->scalar();
-    signal(SIGINT, request_stop);
-    signal(SIGTERM, request_stop);
-    while (g_stop == 0) {
+    const StopSignals signals;
+    while (!StopSignals::stopped()) {
         std::fflush(stdout);
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
         const auto next =
@@ -120,8 +115,9 @@ void add_url(CLI::App& app, int& status, const char* name, const char* kind, con
 }  // namespace
 
 void add_inbound(CLI::App& app, int& status) {
-    auto arguments = std::make_shared<EventsArguments>();
-    auto* command = app.add_subcommand("events", "What devices sent by themselves.");
+    auto arguments = std::make_shared<MessagesArguments>();
+    auto* command =
+        app.add_subcommand("messages", "What devices sent by themselves, as it is stored.");
     add_data(*command, arguments->data);
     command->add_option("--target", arguments->target, "Of one target only: addon::device");
     command->add_option("--limit", arguments->limit, "How many of the newest")
@@ -131,7 +127,7 @@ void add_inbound(CLI::App& app, int& status) {
     command->add_option("-o,--output", arguments->output, "text, or json: one object per line")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
-    command->callback([arguments, &status] { status = events(*arguments); });
+    command->callback([arguments, &status] { status = messages(*arguments); });
 
     struct PageArguments {
         std::string data = "data";

@@ -65,7 +65,7 @@ int act(const IncidentArguments& arguments, std::string_view verb, std::string_v
         if (!arguments.note.empty()) body.set("note", Node::text(arguments.note));
         if (!arguments.length.empty()) body.set("for", Node::text(arguments.length));
         if (!arguments.reason.empty()) body.set("reason", Node::text(arguments.reason));
-        return ask_and_print(
+        return app::act(
             client, arguments.output,
             {.method = "POST",
              .path = fmt::format("{}/{}/{}", kIncidents, url_escaped(arguments.id), verb),

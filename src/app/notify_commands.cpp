@@ -68,7 +68,7 @@ int add_silence(const NotifyArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
         const auto body = new_silence(client, arguments);
         if (!body) return std::unexpected(body.error());
-        return ask_and_print(
+        return app::act(
             client, arguments.output,
             {.method = "POST", .path = "/api/silences", .body = document::to_json(*body)},
             [&](const Node& answer) {
@@ -238,7 +238,7 @@ int list_notifications(const NotifyArguments& arguments) {
 
 int retry(const NotifyArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
-        return ask_and_print(
+        return app::act(
             client, arguments.output,
             {.method = "POST",
              .path = fmt::format("/api/notifications/{}/retry", url_escaped(arguments.name)),

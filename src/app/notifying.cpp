@@ -63,14 +63,12 @@ base::Result<Notifying::Setup> Notifying::setup() const {
     setup.egress = std::move(*egress);
     setup.exec = runtime::make_command_rules(settings, nullptr).exec;
     setup.endpoints = endpoints_of(*policy);
-    setup.email = {.url = policy->smtp_url, .from = policy->mail_from};
+    setup.email.from = policy->mail_from;
     const auto target = [&](const std::string& url) {
         feed::SentinelTarget made;
         made.url = url;
         made.interval = policy->sentinel_interval;
         made.timeout = std::min<base::Duration>(made.timeout, made.interval);
-        const auto credentials = policy->credentials.find(policy->sentinel_credentials);
-        if (credentials != policy->credentials.end()) made.credentials = credentials->second;
         return made;
     };
     setup.sentinel.heartbeat = target(policy->sentinel_url);

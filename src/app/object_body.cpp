@@ -6,20 +6,17 @@
 #include <array>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "app/api_command.hpp"
 #include "app/prompt.hpp"
 #include "base/text.hpp"
 #include "config/secret_reference.hpp"
-#include "document/parse.hpp"
 
 namespace pollux::app {
 namespace {
 
 using document::Node;
 
-constexpr std::size_t kMostBytes = 1U << 20U;
 constexpr std::array<std::string_view, 7> kSecretFields = {"password",
                                                            "token",
                                                            "community",
@@ -50,30 +47,12 @@ Node with_value(const Node& node, std::string_view path, const Node* value) {
     return result;
 }
 
-base::Result<Node> read_text(const std::string& text, const std::string& name) {
+base::Result<Node> read_text(const std::string& text, const std::string& name,
+                             const document::ParseLimits& limits = {}) {
     document::Diagnostics diagnostics;
-    document::Parsed parsed = document::parse(text, name, diagnostics);
+    document::Parsed parsed = document::parse(text, name, diagnostics, limits);
     if (!parsed.ok) return std::unexpected(usage_error(diagnostics.as_error("").message));
     return std::move(parsed.root);
-}
-
-base::Result<Node> read_body_file(const std::string& path) {
-    std::string text;
-    if (path == "-") {
-        text.assign(std::istreambuf_iterator<char>(std::cin), {});
-    } else {
-        std::ifstream file(path, std::ios::binary);
-        if (!file) return std::unexpected(usage_error(fmt::format("cannot read {}", path)));
-        text.assign(std::istreambuf_iterator<char>(file), {});
-    }
-    if (text.size() > kMostBytes) {
-        return std::unexpected(usage_error(fmt::format("{} is longer than 1 MiB", path)));
-    }
-    auto node = read_text(text, path == "-" ? "standard input" : path);
-    if (node && !node->is_map()) {
-        return std::unexpected(usage_error(fmt::format("{} must hold a map of fields", path)));
-    }
-    return node;
 }
 
 base::Result<std::pair<std::string, std::string>> split(const std::string& text,
@@ -104,6 +83,26 @@ base::Result<Node> value_of(const std::string& name, const std::string& text, bo
 
 }  // namespace
 
+base::Result<Node> read_map_file(const std::string& path, const document::ParseLimits& limits) {
+    std::string text;
+    std::ifstream file;
+    if (path != "-") {
+        file.open(path, std::ios::binary);
+        if (!file) return std::unexpected(usage_error(fmt::format("cannot read {}", path)));
+    }
+    // One byte more than may be: the parser says that it is too much.
+    std::istream& in = path == "-" ? std::cin : file;
+    in.clear();
+    text.resize(limits.max_bytes + 1);
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    auto node = read_text(text, path == "-" ? "standard input" : path, limits);
+    if (node && !node->is_map()) {
+        return std::unexpected(usage_error(fmt::format("{} must hold a map of fields", path)));
+    }
+    return node;
+}
+
 bool BodyEdits::empty() const {
     return from_file.empty() && set.empty() && unset.empty() && labels.empty() && addons.empty() &&
            address.empty() && secrets.empty();
@@ -111,7 +110,7 @@ bool BodyEdits::empty() const {
 
 base::Result<Node> edited_body(Node body, const BodyEdits& edits, bool credential) {
     if (!edits.from_file.empty()) {
-        auto given = read_body_file(edits.from_file);
+        auto given = read_map_file(edits.from_file);
         if (!given) return given;
         body = std::move(*given);
     }

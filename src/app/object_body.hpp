@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "document/node.hpp"
+#include "document/parse.hpp"
 
 namespace pollux::app {
 
@@ -20,6 +21,10 @@ struct BodyEdits {
     std::vector<std::string> secrets;  // names of fields that are asked for
     bool empty() const;
 };
+
+// A map from a YAML or JSON file; "-" is standard input. Fails with client.usage, with the line.
+base::Result<document::Node> read_map_file(const std::string& path,
+                                           const document::ParseLimits& limits = {});
 
 // The body with the edits. `credential`: a value that is a secret itself is refused, for arguments
 // can be seen by others; references such as file:/path are fine. Fails with client.usage.

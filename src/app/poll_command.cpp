@@ -153,7 +153,7 @@ base::Result<std::shared_ptr<const runtime::PollPlan>> find_plan(const PollArgum
         return base::config_error(
             "poll.inbound",
             fmt::format("{0} is heard, not polled: `pollux explain {0}` says how it "
-                        "is, `pollux events --target {0}` what came",
+                        "is, `pollux messages --target {0}` what came",
                         key));
     }
     std::string known;

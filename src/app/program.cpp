@@ -43,6 +43,8 @@ void add_all_commands(CLI::App& app, int& status, const FleetPorts& ports) {
     add_alerts(app, status);
     add_incidents(app, status);
     add_notify(app, status);
+    add_jobs(app, status);
+    add_events(app, status);
     add_health(app, status);
     add_config(app, status);
     add_completion(app, status);

@@ -1,4 +1,4 @@
-// The command line as a whole: exit codes, completion, and that no secret is an argument.
+// The command line as a whole: exit codes, and that no secret is an argument.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,6 @@ namespace {
 
 using test::ApiStage;
 using test::Ran;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(Program, HelpIsNoMistakeAndMistakesAreCodeTwo) {
@@ -32,36 +31,6 @@ TEST(Program, HelpIsNoMistakeAndMistakesAreCodeTwo) {
         const Ran ran = ApiStage::run(wrong);
         EXPECT_EQ(ran.status, 2);
         EXPECT_THAT(ran.err, HasSubstr("--help"));
-    }
-}
-
-TEST(Program, CompletionForBashParsesAndCompletes) {
-    const net::test::TempDir folder;
-    const Ran script = ApiStage::run({"completion", "bash"});
-    ASSERT_EQ(script.status, 0);
-    const std::string file = folder.write("pollux.bash", script.out);
-    net::test::Process syntax({"bash", "-n", file}, folder);
-    ASSERT_TRUE(syntax.wait_for_end());
-    EXPECT_EQ(syntax.exit_code(), 0) << syntax.output();
-    const std::string use = folder.write("use.bash", "source " + file + R"SH(
-complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pollux; echo "${COMPREPLY[*]}"; }
-complete_words pollux br
-complete_words pollux get ta
-complete_words pollux --x breaker reset --re
-)SH");
-    net::test::Process used({"bash", use}, folder);
-    ASSERT_TRUE(used.wait_for_end());
-    EXPECT_EQ(used.exit_code(), 0);
-    EXPECT_EQ(used.output(), "breaker\ntargets\n--reason\n");
-}
-
-TEST(Program, CompletionForZshAndFishNamesEveryCommand) {
-    for (const std::string shell : {"zsh", "fish"}) {
-        const Ran script = ApiStage::run({"completion", shell});
-        EXPECT_EQ(script.status, 0);
-        EXPECT_THAT(script.out,
-                    AllOf(HasSubstr("breaker"), HasSubstr("token-file"), HasSubstr("get targets")))
-            << shell;
     }
 }
 

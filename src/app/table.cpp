@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kHead = "\x1b[1m";
 constexpr std::string_view kEnd = "\x1b[0m";
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kColours = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kColours = {{
     {"critical", "\x1b[31m"},
     {"major", "\x1b[31m"},
     {"minor", "\x1b[33m"},
@@ -33,9 +33,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kColours
     {"half_open", "\x1b[33m"},
     {"disabled", "\x1b[33m"},
     {"locked", "\x1b[33m"},
+    {"cancelled", "\x1b[33m"},
     {"closed", "\x1b[32m"},
     {"ok", "\x1b[32m"},
     {"allowed", "\x1b[32m"},
+    {"completed", "\x1b[32m"},
     {"enabled", "\x1b[32m"},
 }};
 

@@ -1,11 +1,9 @@
 // `pollux top`: the live scheduler in the terminal, from the control socket of a running server.
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -13,13 +11,11 @@
 
 #include "app/commands.hpp"
 #include "app/control_client.hpp"
+#include "app/stop_signals.hpp"
 #include "app/top_screen.hpp"
 
 namespace pollux::app {
 namespace {
-
-volatile std::sig_atomic_t g_stop = 0;
-void request_stop(int) { g_stop = 1; }
 
 struct TopArguments {
     std::string data = "data";
@@ -30,12 +26,11 @@ struct TopArguments {
 int top(const TopArguments& arguments) {
     const ControlClient client(arguments.data);
     const bool terminal = isatty(STDOUT_FILENO) != 0 && !arguments.once;
-    signal(SIGINT, request_stop);
-    signal(SIGTERM, request_stop);
+    const StopSignals signals;
     TopScreen screen;
     if (terminal) std::fputs("\x1b[?25l\x1b[2J", stdout);
     int status = 0;
-    while (g_stop == 0) {
+    while (!StopSignals::stopped()) {
         const auto page = client.ask("GET", "/status?limit=15", "");
         if (!page) {
             if (terminal) std::fputs("\x1b[?25h\n", stdout);
@@ -48,7 +43,8 @@ int top(const TopArguments& arguments) {
         std::fputs(terminal ? "\x1b[J" : "", stdout);
         std::fflush(stdout);
         if (arguments.once) break;
-        for (double waited = 0; waited < arguments.every && g_stop == 0; waited += 0.1) {
+        for (double waited = 0; waited < arguments.every && !StopSignals::stopped();
+             waited += 0.1) {
             std::this_thread::sleep_for(std::chrono::milliseconds(100));
         }
     }

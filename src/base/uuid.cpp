@@ -27,4 +27,16 @@ bool is_uuid(std::string_view text) {
     return true;
 }
 
+std::optional<WallTime> uuid7_time(std::string_view text) {
+    if (!is_uuid(text) || text[14] != '7') return std::nullopt;
+    std::uint64_t milliseconds = 0;
+    for (const std::string_view part : {text.substr(0, 8), text.substr(9, 4)}) {
+        for (const char c : part) {
+            const int digit = c <= '9' ? c - '0' : c - 'a' + 10;
+            milliseconds = milliseconds * 16 + static_cast<std::uint64_t>(digit);
+        }
+    }
+    return WallTime{static_cast<std::int64_t>(milliseconds) * 1000};
+}
+
 }  // namespace pollux::base

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ namespace pollux::base {
 // 36 characters, lower case. Uses the milliseconds of `now` (48 bits; times before 1970 count as
 // 1970), 12 bits of `high` and 62 bits of `low`.
 std::string make_uuid7(WallTime now, std::uint64_t high, std::uint64_t low);
+
+// When it was made, to the millisecond; nothing if it is none of version 7.
+std::optional<WallTime> uuid7_time(std::string_view text);
 
 // The form above, of any version.
 bool is_uuid(std::string_view text);

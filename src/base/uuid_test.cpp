@@ -32,5 +32,14 @@ TEST(Uuid, KnowsItsForm) {
     EXPECT_FALSE(is_uuid(""));
 }
 
+TEST(Uuid, TellsWhenItWasMade) {
+    const WallTime made{1'700'000'123'456'000};
+    EXPECT_EQ(uuid7_time(make_uuid7(made, ~0ULL, ~0ULL)), made);
+    EXPECT_EQ(uuid7_time(make_uuid7(WallTime{}, 0, 0)), WallTime{});
+    EXPECT_EQ(uuid7_time("0190a5e0-0000-4000-8000-000000000000"), std::nullopt) << "another kind";
+    EXPECT_EQ(uuid7_time("0190a5e0"), std::nullopt);
+    EXPECT_EQ(uuid7_time(""), std::nullopt);
+}
+
 }  // namespace
 }  // namespace pollux::base

@@ -182,6 +182,7 @@ struct Settings {
     FilePath api_tls_certificate;
     FilePath api_tls_key;
     std::int64_t api_ws_clients = 1000;
+    std::int64_t api_ws_clients_per_user = 50;
     AnonymousHealth anonymous_health = AnonymousHealth::kOff;
     std::int64_t session_hours = 24;
     std::vector<std::string> trusted_proxies;
@@ -213,9 +214,6 @@ struct Settings {
     std::int64_t observer_least = 5;
     double observer_share = 0.2;
     base::Duration observer_window = std::chrono::minutes(1);
-    std::int64_t notify_attempts = 20;
-    base::Duration notify_backoff_min = std::chrono::seconds(5);
-    base::Duration notify_backoff_max = std::chrono::minutes(10);
     HostText smtp_host;
     std::int64_t smtp_port = 587;
     SmtpSecurity smtp_security = SmtpSecurity::kStartTls;

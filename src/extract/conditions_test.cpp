@@ -111,7 +111,7 @@ TEST(ManifestConditions, AreRefusedWithAdvice) {
     const Refusal cases[] = {
         {R"(name: a, metric: used)", "trigger"},
         {R"(name: a, metric: packets, rate: hour, trigger: "> 1")", "a counter is a rate already"},
-        {R"(name: a, metric: used, window: 5m, trigger: "> 1")", "window belongs to `rate`"},
+        {R"(name: a, metric: used, window: 5m, trigger: "> 1")", "window: belongs to `rate`"},
         {R"(name: a, metric: used, changed: true)", "for a number write `rate`"},
         {R"(name: a, metric: serial, changed: true, absent: 5m)", "make two conditions"},
         {R"(name: a, metric: used, absent: 5m, trigger: "> 3")", "have no limit"},

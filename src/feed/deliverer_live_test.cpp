@@ -85,7 +85,7 @@ TEST_F(DelivererLive, SendsTheBodyOfAlertmanagerWithItsKey) {
 }
 
 TEST_F(DelivererLive, RefusalsResetsAndSilenceAreRepeatedWithTheSameKeyInOrder) {
-    make({.limits = {.attempt_timeout = 500ms}, .email = {}, .exec = {}});
+    make({.limits = {.attempt_timeout = 5s}, .email = {}, .exec = {}});
     use(webhook(receiver.url()));
     receiver.plan({{.status = 503, .retry_after = "1"},
                    {.status = 500, .body = "broken inside"},
@@ -137,6 +137,15 @@ TEST_F(DelivererLive, ARefusalIsFinalAndARedirectIsNotFollowed) {
         EXPECT_EQ(report.notification->state, model::DeliveryState::kFailed);
         EXPECT_EQ(report.notification->attempts, 1U);
     }
+}
+
+TEST_F(DelivererLive, ALongAnswerIsAnAnswer) {
+    make();
+    use(webhook(receiver.url()));
+    receiver.plan({{.status = 200, .body = std::string(1U << 20U, 'x')}});
+    offer(1);
+    ASSERT_TRUE(all_done());
+    EXPECT_EQ(receiver.requests().size(), 1U) << "delivered, and not sent again";
 }
 
 TEST_F(DelivererLive, SecretsAreSentButNeverTold) {
@@ -270,7 +279,7 @@ TEST_F(DelivererLive, ProgramsThatFailHangOrMayNotRun) {
     const std::string busy = script("busy", "exit 75");
     const std::string hangs =
         script("hangs", "sleep 1000 & echo $! > " + folder.file("child") + "; wait");
-    make({.limits = {.attempt_timeout = 2s},
+    make({.limits = {.attempt_timeout = 8s},
           .email = {},
           .exec = {.folders = {folder.file("bin")}, .allow = {}}});
     model::Channel channel = webhook("");

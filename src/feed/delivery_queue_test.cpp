@@ -150,7 +150,7 @@ TEST(DeliveryQueue, ReceiverDownForTwoHoursLosesNothingAndKeepsTheOrder) {
 
 TEST(DeliveryQueue, ALaterOneWaitsForTheEarlier) {
     World world;
-    for (std::uint64_t number : {3, 1, 2})
+    for (const std::uint64_t number : {3U, 1U, 2U})
         ASSERT_TRUE(world.queue.add(of_incident(number, 1), world.now));
     ASSERT_TRUE(world.queue.add(of_incident(9, 2), world.now));
     const auto started = world.queue.start_due(world.now);
@@ -199,7 +199,7 @@ TEST(DeliveryQueue, APermanentRefusalEndsOneMessageNotTheChannel) {
     world.answer = [](const Attempt& attempt) {
         return attempt.notification->number == 1 ? permanent() : delivered();
     };
-    for (std::uint64_t number : {1, 2, 3})
+    for (const std::uint64_t number : {1U, 2U, 3U})
         ASSERT_TRUE(world.queue.add(of_incident(number, 1), world.now));
     world.run_for(1s);
     ASSERT_EQ(world.reports.size(), 3U);
@@ -299,7 +299,7 @@ TEST(DeliveryQueue, WaitsUntilNotBeforeAlsoInTheNextLife) {
 
 TEST(DeliveryQueue, CancelTakesOutWhatWasNotSent) {
     World world;
-    for (std::uint64_t number : {1, 2})
+    for (const std::uint64_t number : {1U, 2U})
         ASSERT_TRUE(world.queue.add(of_incident(number, 1), world.now));
     const auto started = world.queue.start_due(world.now);
     world.queue.cancel(started.at(0).notification->id);

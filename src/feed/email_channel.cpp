@@ -120,6 +120,7 @@ class EmailChannel::Impl {
         if (node.empty()) return;
         Run& run = node.mapped();
         if (run.ticket != 0) resolver_.cancel(run.ticket);
+        run.deadline.cancel();
         detach(run);
         outcomes_.emplace_back(std::move(run.done), std::move(outcome));
         gone_.push_back(std::move(node));  // its timer may be what called

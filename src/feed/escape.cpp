@@ -113,12 +113,17 @@ std::string escape_html(std::string_view text) { return with_entities(text, true
 std::string escape_slack(std::string_view text) { return with_entities(text, false); }
 
 std::string escape_markdown(std::string_view text) {
-    constexpr std::string_view kSpecial = "\\`*_{}[]()<>#+-.!|~";
+    constexpr std::string_view kSpecial = "\\`*_[]<>|~";
+    constexpr std::string_view kSpecialAtStart = "#+-";  // headings and lists
     std::string out;
+    bool at_start = true;
     for (const char c : text) {
-        if (kSpecial.find(c) != std::string_view::npos) out += '\\';
+        const bool special = kSpecial.find(c) != std::string_view::npos ||
+                             (at_start && kSpecialAtStart.find(c) != std::string_view::npos);
+        if (special) out += '\\';
         out += c;
         if (c == '@') out += "\xE2\x80\x8B";  // U+200B: nobody is called by it
+        at_start = c == '\n' || (at_start && c == ' ');
     }
     return out;
 }

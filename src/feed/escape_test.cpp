@@ -37,6 +37,7 @@ TEST(Escape, KnowsEachFormat) {
     EXPECT_EQ(escaped(Format::kForm, "a b&c=ä"), "a%20b%26c%3D%C3%A4");
     EXPECT_EQ(escaped(Format::kUrl, "../x?y#z"), "..%2Fx%3Fy%23z");
     EXPECT_EQ(escape_slack("<!channel> & \"x\""), "&lt;!channel&gt; &amp; \"x\"");
+    EXPECT_EQ(escape_markdown("- core-1 #2"), "\\- core-1 #2");
     EXPECT_EQ(escape_markdown("*a* @all"),
               "\\*a\\* @\xE2\x80\x8B"
               "all");

@@ -15,7 +15,7 @@ namespace pollux::feed::test {
 inline constexpr std::string_view kHostile =
     "a\"b\\c\r\nBcc: victim@example.org\r\n\r\n<script>alert(1)</script>'&@channel <!here> "
     "\x01\x7F\xE2\x80\xAE"
-    "dlrow\xFF\xF0 }} {% endif %} ${x} *bold* %0d%0a\xC2\x85\xE2\x80\xA8";
+    "dlrow }} {% endif %} ${x} *bold* %0d%0a\xC2\x85\xE2\x80\xA8";
 
 struct BodyFacts {
     std::string kind = "problem";

@@ -55,7 +55,7 @@ TEST_F(SentinelLive, BeatsWhileHealthyOnly) {
 
 TEST_F(SentinelLive, APeerThatDiesIsToldOnceAndItsRecoveryOnce) {
     SentinelOptions options;
-    options.peer = {.url = receiver.url("/api/ready"), .interval = 1s, .timeout = 400ms};
+    options.peer = {.url = receiver.url("/api/ready"), .interval = 1s, .timeout = 900ms};
     Sentinel sentinel(
         *loop, client, options, [] { return true; },
         [&](const PeerReport& one) { told.push_back(one); });

@@ -81,7 +81,14 @@ class Renderer {
             out_ += document::to_json(cleaned(value, keep_lines));
             return;
         }
-        append_escaped(out_, program_.format, clean_text(text_of(value), keep_lines));
+        const std::string text = clean_text(text_of(value), keep_lines);
+        const bool encoded = program_.format == Format::kUrl && !piece.value.filters.empty() &&
+                             piece.value.filters.back().kind == FilterKind::kPath;
+        if (encoded) {
+            out_ += text;  // with its slashes; all else is percent-encoded already
+        } else {
+            append_escaped(out_, program_.format, text);
+        }
     }
 
     bool choose(const Piece& piece) {
@@ -92,7 +99,8 @@ class Renderer {
     }
 
     bool repeat(const Piece& piece) {
-        const Node& list = find(piece.value);
+        bool ignored = false;
+        const Node list = filtered(find(piece.value), piece.value.filters, ignored);
         const std::size_t count = list.items().size();
         for (std::size_t i = 0; i < count; ++i) {
             Node loop = Node::map();

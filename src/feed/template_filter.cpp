@@ -43,6 +43,14 @@ std::string joined(const Node& list, std::string_view by) {
     return out;
 }
 
+Node first_of(const Node& list, std::size_t count) {
+    if (!list.is_sequence()) return list;
+    Node out = Node::sequence();
+    for (std::size_t i = 0; i < std::min(count, list.items().size()); ++i)
+        out.push(list.items()[i]);
+    return out;
+}
+
 std::size_t size_of(const Node& value) {
     if (value.is_sequence()) return value.items().size();
     if (value.is_map()) return value.entries().size();
@@ -89,6 +97,7 @@ Node one_filter(const Filter& filter, const Node& value, bool& keep_lines) {
         case FilterKind::kTruncate: return Node::text(truncated(text_of(value), filter.number));
         case FilterKind::kDefault:
             return text_of(value).empty() ? Node::text(filter.argument) : value;
+        case FilterKind::kFirst: return first_of(value, filter.number);
         case FilterKind::kJoin: return Node::text(joined(value, filter.argument));
         case FilterKind::kSize: return Node::unsigned_integer(size_of(value));
         case FilterKind::kDate: return Node::text(date_of(text_of(value)));

@@ -28,6 +28,7 @@ struct FilterName {
 constexpr std::array kFilters = std::to_array<FilterName>({
     {"date", FilterKind::kDate, false},
     {"default", FilterKind::kDefault, true},
+    {"first", FilterKind::kFirst, true},
     {"html", FilterKind::kHtml, false},
     {"join", FilterKind::kJoin, true},
     {"json", FilterKind::kJson, false},
@@ -410,7 +411,7 @@ class Parser {
     }
 
     bool arguments(const std::string& name, Filter& out) {
-        if (out.kind == FilterKind::kTruncate) {
+        if (out.kind == FilterKind::kTruncate || out.kind == FilterKind::kFirst) {
             const auto number = document::parse_integer(out.argument);
             if (!number || *number < 1 || *number > 100'000) {
                 return fail(fmt::format("{} takes a number from 1 to 100000", name));

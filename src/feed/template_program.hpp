@@ -24,6 +24,7 @@ enum class FilterKind : std::uint8_t {
     kPath,      // likewise, / and : are kept
     kTruncate,  // to so many characters
     kDefault,   // instead of nothing
+    kFirst,     // so many of a list
     kJoin,      // a list by this text
     kSize,      // of a list, a map or a text
     kDate,      // "2026-02-28 23:59 UTC"
@@ -35,7 +36,7 @@ enum class FilterKind : std::uint8_t {
 struct Filter {
     FilterKind kind = FilterKind::kUpper;
     std::string argument;
-    std::size_t number = 0;                                  // kTruncate
+    std::size_t number = 0;                                  // kTruncate, kFirst
     std::vector<std::pair<std::string, std::string>> table;  // kMap
 };
 

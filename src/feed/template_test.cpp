@@ -47,6 +47,8 @@ TEST(Template, ChoosesAndRepeats) {
         text("{% if n %}1{% elif none %}2{% elif not n and kind != 'x' %}3{% endif %}", kBody),
         "3");
     EXPECT_EQ(text("{% if n or items %}y{% endif %}", kBody), "y");
+    EXPECT_EQ(text("{% for i in items | first:1 %}{{ i }}{{ loop.last }}{% endfor %}", kBody),
+              "atrue");
     EXPECT_EQ(text("{% for i in items %}{{ loop.index }}{{ i }}{% if not loop.last %}, {% endif "
                    "%}{% endfor %}",
                    kBody),
@@ -106,6 +108,7 @@ TEST(Template, NoValueBreaksOut) {
     const std::string form = rendered("a={{ v }}&b=1", Format::kForm, body);
     EXPECT_EQ(std::ranges::count(form, '&'), 1);
     EXPECT_EQ(std::ranges::count(form, '='), 2);
+    EXPECT_EQ(rendered("/{{ s | path }}", Format::kUrl, R"({"s":"a/b:c?d#e"})"), "/a/b:c%3Fd%23e");
     const std::string url = rendered("/x/{{ v }}/y", Format::kUrl, body);
     EXPECT_EQ(std::ranges::count(url, '/'), 3);
     EXPECT_EQ(url.find_first_of("?#\r\n "), std::string::npos);

@@ -10,7 +10,7 @@
 namespace pollux::feed {
 namespace {
 
-constexpr std::uint64_t kMaxAnswer = 64U << 10U;  // nobody reads it but for an error
+constexpr std::uint64_t kMaxAnswer = 256U << 10U;  // nobody reads it but for an error
 constexpr std::size_t kQuotedAnswer = 200;
 
 bool is_transient_status(int status) {
@@ -28,6 +28,12 @@ AttemptResult result_of(const model::PollFailure& failure) {
 
 AttemptOutcome outcome_of(const model::HttpAsk& ask, net::HttpOutcome&& outcome,
                           const model::Credentials* credentials, base::WallTime now) {
+    // It has the message; that its answer is too long or garbled changes nothing.
+    const bool unread = outcome.problem == net::HttpProblem::kBodyTooLarge ||
+                        outcome.problem == net::HttpProblem::kEncoding;
+    if (unread && outcome.reply.status / 100 == 2) {
+        return {.result = AttemptResult::kDelivered, .code = {}, .message = {}};
+    }
     // What the receiver says about a refusal is what a person needs to mend it.
     std::string said;
     if (outcome.problem == net::HttpProblem::kNone && !outcome.reply.body.empty()) {

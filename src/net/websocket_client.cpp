@@ -117,6 +117,7 @@ struct WebSocketClient::Connection {
         }
     }
 
+    ServerTrustCheck trust;  // the handle uses it to its end
     CURL* easy;
     std::string in;  // received, not yet decoded
     WebSocketDecoder decoder;
@@ -145,20 +146,20 @@ base::Status WebSocketClient::open(const WebSocketTarget& target) {
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limit.count()));
-    if (!target.ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, target.ca_file.c_str());
+    ServerTrustCheck& check = connection_->trust;
+    if (auto status = check.apply(easy, parts->base, target.trust); !status) return status;
     int buffer = target.receive_buffer;
     if (buffer > 0) {
         curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, &set_buffer);
         curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, &buffer);
     }
-    if (target.insecure) {
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
-    }
     if (const CURLcode code = curl_easy_perform(easy); code != CURLE_OK) {
+        const std::string refused = check.complaint();
         return base::make_error(
-            base::ErrorClass::kTransient, "websocket.unreachable",
-            fmt::format("cannot connect to {}: {}", parts->base, curl_easy_strerror(code)));
+            refused.empty() ? base::ErrorClass::kTransient : base::ErrorClass::kPermanent,
+            "websocket.unreachable",
+            fmt::format("cannot connect to {}: {}", parts->base,
+                        refused.empty() ? curl_easy_strerror(code) : refused));
     }
     const std::string key = new_key();
     std::string request = fmt::format(

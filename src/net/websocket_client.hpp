@@ -1,5 +1,5 @@
 // One WebSocket connection of a client, for commands and tests: blocks, with a limit in time. TLS
-// and certificates are libcurl's. One thread.
+// is libcurl's. One thread.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "net/server_trust.hpp"
 
 namespace pollux::net {
 
 struct WebSocketTarget {
     std::string url;  // "http://host:port/path" or https
     std::vector<std::pair<std::string, std::string>> headers = {};
-    std::string ca_file = {};                            // empty: those of the system
-    bool insecure = false;                               // any certificate
+    ServerTrust trust = {};
     base::Duration patience = std::chrono::seconds(10);  // for the connection and the answer
     std::size_t message_limit = 1U << 20U;
     int receive_buffer = 0;  // of the socket, in bytes; 0: what the system gives
@@ -27,8 +27,9 @@ struct WebSocketTarget {
 
 class WebSocketClient {
   public:
-    // Errors: websocket.url, websocket.unreachable (transient), and websocket.refused, whose
-    // message has the answer of the server; class auth for 401 and 403.
+    // Errors: websocket.url, websocket.unreachable (transient, unless the certificate is wrong),
+    // those of ServerTrustCheck, and websocket.refused, whose message has the answer of the server;
+    // class auth for 401 and 403.
     static base::Result<std::unique_ptr<WebSocketClient>> connect(const WebSocketTarget& target);
     ~WebSocketClient();
     WebSocketClient(const WebSocketClient&) = delete;

@@ -1,6 +1,7 @@
 #include "net/work_pool.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +11,10 @@ namespace pollux::net {
 WorkPool::WorkPool(std::size_t threads, std::size_t queue_limit) : queue_limit_(queue_limit) {
     threads_.reserve(std::max<std::size_t>(threads, 1));
     while (threads_.size() < std::max<std::size_t>(threads, 1)) {
-        threads_.emplace_back([this] { run(); });
+        threads_.emplace_back([this] {
+            pthread_setname_np(pthread_self(), "pollux-pool");
+            run();
+        });
     }
 }
 

@@ -85,6 +85,7 @@ void CoreLoop::stop(base::Duration longest) {
     loop_->stop();
     thread_.join();
     write_failures(base::Duration::zero());
+    write_queues();
     step_timer_.reset();
     drop_acts();
 }
@@ -129,6 +130,10 @@ void CoreLoop::edit(CoreEdit edit, std::move_only_function<void(std::vector<base
 void CoreLoop::operate(schedule::OperatorAction action,
                        std::move_only_function<void(base::Status)> done) {
     post([this, action = std::move(action), done = std::move(done)]() mutable {
+        if (auto refused = refused_by_plan(action)) {
+            done(std::unexpected(std::move(*refused)));
+            return;
+        }
         action.correlation = next_correlation_++;
         auto answer = [done = std::move(done)](std::vector<base::Error> errors) mutable {
             done(errors.empty() ? base::Status{} : std::unexpected(std::move(errors.front())));
@@ -160,7 +165,7 @@ void CoreLoop::ask(std::move_only_function<void(const View&)> question) {
             return task < plans_.size() ? plans_[task].get() : nullptr;
         };
         question(View{*engine_, stats_, failures_.all(), plan, net::instant_now(),
-                      loop_->take_longest_turn(), jobs_.stats(), batches_});
+                      loop_->take_longest_turn(), jobs_.stats(), batches_, queues_});
     });
 }
 
@@ -177,6 +182,12 @@ void CoreLoop::recall_failures(std::vector<std::pair<std::string, std::string>> 
                 failures_.drop(key);
             }
         }
+    });
+}
+
+void CoreLoop::recall_queues(std::vector<std::pair<std::string, std::string>> rows) {
+    post([this, rows = std::move(rows)]() mutable {
+        for (auto& [name, bytes] : rows) queues_.recall(std::move(name), bytes);
     });
 }
 
@@ -212,6 +223,10 @@ void CoreLoop::count_report(const RunReport& report) {
     const schedule::TaskSlot& slot = core.slot(report.task);
     const bool success = model::is_success(report.outcome);
     const bool poll = slot.recurring();
+    if (report.outcome != model::Outcome::kInterrupted) {
+        queues_.ended(slot.class_index, core.settings().classes[slot.class_index].name, success,
+                      report.duration);
+    }
     if (poll && report.outcome != model::Outcome::kInterrupted) {
         stats_.ended(report.task.index, slot.class_index, success, report.kind,
                      base::to_seconds(report.duration));
@@ -257,6 +272,7 @@ void CoreLoop::step(Act* act) {
     turns_.fetch_add(1, std::memory_order_relaxed);
     stepping_.swap(events_);
     const base::Instant now = net::instant_now();
+    const bool bucket_closed = queues_.set_time(now.wall);
     engine_->decide(now, stepping_, answers_, out_);
     if (act != nullptr) finish(*act, now);
     engine_->write(now, out_);
@@ -272,6 +288,7 @@ void CoreLoop::step(Act* act) {
     if (!out_.commands.starts.empty()) jobs_.stats().batch(out_.commands.starts.size());
     submit_batch();
     write_failures(kGatherFailures);
+    if (bucket_closed) write_queues();
     for (const engine::TaskChange& change : out_.visible) publish(change);
     tell_polls(now);
     answer_correlations();
@@ -323,6 +340,8 @@ void CoreLoop::dispatch_starts() {
     const base::BootTime now = net::boot_now();
     for (const schedule::StartRun& start : out_.commands.starts) {
         const std::uint32_t index = start.task.index;
+        const std::uint16_t class_index = core.slot(start.task).class_index;
+        queues_.started(class_index, core.settings().classes[class_index].name);
         const auto plan = index < plans_.size() ? plans_[index] : nullptr;
         RunOrder order{
             .task = start.task,
@@ -430,6 +449,13 @@ void CoreLoop::write_failures(base::Duration gather) {
     if (!failures_.has_changes() || now - failures_written_ < gather) return;
     failures_written_ = now;
     [[maybe_unused]] const auto status = store_.submit(failures_.take_changes(), {});
+}
+
+// As above: who loses a row counts from now on.
+void CoreLoop::write_queues() {
+    store::MemoryBatch batch = queues_.save();
+    if (batch.rows.empty() && batch.removed.empty()) return;
+    [[maybe_unused]] const auto status = store_.submit(std::move(batch), {});
 }
 
 void CoreLoop::publish(const engine::TaskChange& change) {

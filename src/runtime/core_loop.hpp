@@ -33,6 +33,7 @@
 #include "runtime/jobs/job_runs.hpp"
 #include "runtime/operate_result.hpp"
 #include "runtime/poll_stats.hpp"
+#include "runtime/queue_history.hpp"
 #include "runtime/ready_view.hpp"
 #include "runtime/run_order.hpp"
 #include "store/store.hpp"
@@ -77,6 +78,7 @@ class CoreLoop {
         base::Duration longest_turn;
         const JobStats& jobs;
         const BatchRing& batches;
+        const QueueHistory& queues;
     };
 
     CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, std::size_t shards,
@@ -114,6 +116,8 @@ class CoreLoop {
     void ask(std::move_only_function<void(const View&)> question);
     // Rows of FailureBook by key of their task: why tasks failed in an earlier life.
     void recall_failures(std::vector<std::pair<std::string, std::string>> rows);
+    // Rows of QueueHistory by class: what went through in an earlier life.
+    void recall_queues(std::vector<std::pair<std::string, std::string>> rows);
     void set_target_limit(std::size_t limit);
 
     // For the watchdog: rises with every turn.
@@ -126,6 +130,8 @@ class CoreLoop {
     void step(Act* act);  // with an act, whose event is the last one
     // core_loop_audit.cpp: acts and their entries.
     void perform(Act act);
+    // Why the plan of a task does not let an operator act; nothing: it does.
+    std::optional<base::Error> refused_by_plan(const schedule::OperatorAction& action) const;
     void finish(Act& act, base::Instant now);
     void assign_acts();
     void settle_acts();
@@ -148,6 +154,7 @@ class CoreLoop {
     void answer_correlations();
     void submit_batch();
     void write_failures(base::Duration gather);
+    void write_queues();
 
     store::Store& store_;
     observe::Log& log_;
@@ -163,6 +170,7 @@ class CoreLoop {
     PollStats stats_;
     JobRuns jobs_;
     BatchRing batches_;
+    QueueHistory queues_;
     std::vector<RunOrder> to_work_;
     std::vector<std::uint32_t> ended_;  // jobs of this turn
     engine::DeviceHealth device_health_;
@@ -192,6 +200,7 @@ class CoreLoop {
         OperateDone done;
         base::Result<OperateResult> result;
         std::optional<TaskFacts> before;
+        std::optional<base::Error> refused;  // before the core was asked
         base::BootTime give_up;
         std::uint64_t sequence = 0;  // of the batch that holds its entry; 0: none yet
     };

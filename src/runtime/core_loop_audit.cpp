@@ -44,10 +44,23 @@ void CoreLoop::perform(Act act) {
         act.before = facts_of(core, core.find(act.action.key), net::instant_now());
     }
     act.action.correlation = next_correlation_++;
-    events_.emplace_back(act.action);
+    act.refused = refused_by_plan(act.action);
+    if (!act.refused) events_.emplace_back(act.action);
     step(&act);
     if (act.entry) return;  // moved to those that wait for their commit
     act.done(std::move(act.result));
+}
+
+std::optional<base::Error> CoreLoop::refused_by_plan(const schedule::OperatorAction& action) const {
+    using schedule::OperatorVerb;
+    if (action.verb != OperatorVerb::kEnable && action.verb != OperatorVerb::kTriggerNow) {
+        return std::nullopt;
+    }
+    const model::TaskHandle task = engine_->core().find(action.key);
+    if (!engine_->core().is_live(task) || task.index >= plans_.size()) return std::nullopt;
+    const auto& plan = plans_[task.index];
+    if (!plan || plan->paused.empty()) return std::nullopt;
+    return base::Error{"addon.disabled", base::ErrorClass::kConfig, plan->paused};
 }
 
 // Between the decision and the batch: what the act did, and its entry.
@@ -72,7 +85,8 @@ void CoreLoop::finish(Act& act, base::Instant now) {
     }
     const auto refused =
         std::ranges::find(out_.commands.rejections, correlation, &schedule::Rejection::correlation);
-    const bool failed = refused != out_.commands.rejections.end();
+    if (refused != out_.commands.rejections.end()) act.refused = refused->error;
+    const bool failed = act.refused.has_value();
     if (act.entry) {
         model::AuditEntry entry = *act.entry;
         if (entry.at == base::WallTime{}) entry.at = now.wall;
@@ -82,7 +96,7 @@ void CoreLoop::finish(Act& act, base::Instant now) {
         if (act.before) entry.before = audit_text(*act.before);
         if (failed) {
             entry.result = model::AuditResult::kFailed;
-            entry.after = fmt::format("{}: {}", refused->error.code, refused->error.message);
+            entry.after = fmt::format("{}: {}", act.refused->code, act.refused->message);
             touched.clear();
         } else {
             entry.after = is_bulk(act.action.verb) ? audit_text(result.keys, result.count)
@@ -90,7 +104,7 @@ void CoreLoop::finish(Act& act, base::Instant now) {
         }
         engine_->record(now, std::move(entry), touched);
     }
-    act.result = failed ? base::Result<OperateResult>(std::unexpected(refused->error))
+    act.result = failed ? base::Result<OperateResult>(std::unexpected(*act.refused))
                         : base::Result<OperateResult>(std::move(result));
     if (!act.entry) return;
     act.give_up = now.boot + act_patience_;

@@ -315,5 +315,24 @@ TEST(CoreLoopAuditKill, TheStateOfATaskIsWhatTheNewestEntrySaysAfterEveryKill) {
     }
 }
 
+TEST(CoreLoopAudit, APausedTargetIsNotEnabledAndTheRefusalIsRecorded) {
+    CoreStage stage;
+    auto plan = lamp_plan("hall");
+    plan->paused = "its addon is disabled";
+    stage.add(plan);
+    for (const OperatorVerb verb : {OperatorVerb::kEnable, OperatorVerb::kTriggerNow}) {
+        const Answer refused = operate(*stage.core, {verb, "lamp::hall"}, entry("target.enable"));
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, "addon.disabled");
+        EXPECT_EQ(refused.error().message, "its addon is disabled");
+    }
+    EXPECT_TRUE(operate(*stage.core, {OperatorVerb::kDisable, "lamp::hall"}, entry("x")));
+    const auto records = trail(stage);
+    ASSERT_EQ(records.size(), 3U);
+    EXPECT_EQ(records[0].entry.result, model::AuditResult::kFailed);
+    EXPECT_EQ(records[0].entry.after, "addon.disabled: its addon is disabled");
+    EXPECT_EQ(records[2].entry.result, model::AuditResult::kAllowed);
+}
+
 }  // namespace
 }  // namespace pollux::runtime

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/siphash.hpp"
+#include "base/text.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 // The engine's deadline comes after the drivers' own, so that a silent device is reported as what
 // it is and only a driver that breaks its word is cut off.
 constexpr base::Duration kDeadlineSlack = std::chrono::seconds(2);
+// Told apart from the same task that may run: the core keeps 32 bits, and 0 means none.
+constexpr std::uint64_t kPausedVersion = 0x7061'7573ULL;
 constexpr base::Duration kShortestStale = std::chrono::minutes(5);
 
 using Credentials = std::map<std::string, std::shared_ptr<const model::Credentials>, std::less<>>;
@@ -28,11 +31,15 @@ class ImageMaker {
         FleetImage image;
         image.expansion =
             config::expand(in_.fleet, in_.places, lookup, in_.settings, in_.ids, diagnostics_);
+        for (config::InboundInput& target : image.expansion.inbound) {
+            if (in_.disabled.contains(target.addon)) target.enabled = false;
+        }
         for (std::size_t i = 0; i < image.expansion.targets.size(); ++i) {
             const config::TargetPlanInput& target = image.expansion.targets[i];
             model::TaskSpec& spec = image.expansion.tasks[i];
             auto plan = std::make_shared<PollPlan>();
             fill(*plan, target, spec);
+            if (in_.disabled.contains(target.addon)) pause(*plan, spec);
             image.plans.emplace(target.key, std::move(plan));
         }
         std::vector<model::ClassSettings> classes = image.expansion.classes;
@@ -49,6 +56,7 @@ class ImageMaker {
                                             .hears_http = in_.hears_http},
                                            diagnostics_);
         image.alerts = make_alert_image(in_.fleet, image);
+        image.credentials = credentials_;
         return image;
     }
 
@@ -117,6 +125,15 @@ class ImageMaker {
             return;
         }
         spec.timeout = std::min(together, in_.settings.max_poll_timeout) + kDeadlineSlack;
+    }
+
+    static void pause(PollPlan& plan, model::TaskSpec& spec) {
+        plan.paused = fmt::format(
+            "addon {} is disabled, and all its targets with it: enable the "
+            "addon first",
+            base::quoted(plan.class_name));
+        spec.enabled = false;
+        spec.version = spec.version == kPausedVersion ? 1 : spec.version ^ kPausedVersion;
     }
 
     // Targets with the same parameters share what was compiled for them.
@@ -214,8 +231,8 @@ bool same_asks(const PollPlan& a, const PollPlan& b) {
 bool same_plan(const PollPlan& a, const PollPlan& b) {
     return same_asks(a, b) && a.target_id == b.target_id && a.device == b.device &&
            a.labels == b.labels && a.shard == b.shard && a.stale_after == b.stale_after &&
-           a.history == b.history && a.problem == b.problem && a.group == b.group &&
-           a.alerts == b.alerts &&
+           a.history == b.history && a.problem == b.problem && a.paused == b.paused &&
+           a.group == b.group && a.alerts == b.alerts &&
            (a.addon == b.addon || (a.addon && b.addon && a.addon->same_as(*b.addon)));
 }
 

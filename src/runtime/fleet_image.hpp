@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 namespace pollux::runtime {
 
 using AddonSet = std::map<std::string, std::shared_ptr<const extract::CompiledAddon>, std::less<>>;
+using AddonNames = std::set<std::string, std::less<>>;
 
 struct ImageInputs {
     const config::Fleet& fleet;
@@ -35,6 +37,8 @@ struct ImageInputs {
     bool hears_traps = false;
     bool hears_http = false;
     const JobTypes* jobs = nullptr;  // their classes join those of the fleet
+    // Switched off as a whole: their targets are known and not polled, whatever is said nearer.
+    AddonNames disabled = {};
 };
 
 struct FleetImage {
@@ -46,6 +50,8 @@ struct FleetImage {
     // What is not asked but heard; no tasks.
     std::shared_ptr<const InboundImage> inbound = std::make_shared<const InboundImage>();
     AlertImage alerts;
+    // All of the fleet that could be resolved, by name.
+    std::map<std::string, std::shared_ptr<const model::Credentials>, std::less<>> credentials;
 };
 
 // Errors and warnings go to `diagnostics`; with errors the image must not replace a good one.

@@ -37,7 +37,8 @@ class FleetImageTest : public testing::Test {
                            .settings = settings_,
                            .ids = {{"lamp::hall", "id-1"}},
                            .secrets = secret_source(environment_, nullptr),
-                           .shards = shards_},
+                           .shards = shards_,
+                           .disabled = disabled_},
                           diagnostics_);
     }
     static std::vector<std::string> keys(const CoreEdit& edit) {
@@ -56,7 +57,29 @@ class FleetImageTest : public testing::Test {
     config::Environment environment_ = {{"LAMP_TOKEN", kToken}};
     document::Diagnostics diagnostics_;
     std::size_t shards_ = 1;
+    AddonNames disabled_;
 };
+
+TEST_F(FleetImageTest, ADisabledAddonPausesItsTargetsWhateverIsSaidNearer) {
+    constexpr const char* kFleet = R"yaml(
+devices:
+  hall: {addons: [{name: lamp, enabled: true}]}
+)yaml";
+    const FleetImage on = image(kFleet);
+    disabled_ = {"lamp"};
+    const FleetImage off = image(kFleet);
+    EXPECT_FALSE(off.expansion.tasks.at(0).enabled);
+    EXPECT_NE(off.expansion.tasks.at(0).version, on.expansion.tasks.at(0).version)
+        << "a switch of an operator from before does not count";
+    EXPECT_THAT(off.plans.at("lamp::hall")->paused, HasSubstr("addon \"lamp\" is disabled"));
+    EXPECT_THAT(upserted(difference(on, off)), ElementsAre("lamp::hall"));
+    EXPECT_THAT(keys(difference(on, off)), ElementsAre("lamp::hall"));
+    EXPECT_THAT(difference(on, off).poked, IsEmpty());
+    disabled_ = {};
+    const FleetImage again = image(kFleet);
+    EXPECT_EQ(again.expansion.tasks.at(0), on.expansion.tasks.at(0));
+    EXPECT_EQ(again.plans.at("lamp::hall")->paused, "");
+}
 
 TEST_F(FleetImageTest, HasAPlanForEveryTask) {
     const FleetImage made = image(R"yaml(

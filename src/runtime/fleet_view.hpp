@@ -18,6 +18,7 @@ struct FleetView {
     std::shared_ptr<const std::vector<model::ConfigObject>> objects;
     std::shared_ptr<const FleetImage> image;
     std::shared_ptr<const AddonSet> addons;
+    AddonNames disabled_addons;
     config::Settings settings;
     config::StoredSettings stored;
     std::uint64_t settings_version = 0;  // 0: never stored

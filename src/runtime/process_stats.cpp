@@ -4,7 +4,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
+#include <string_view>
 
 namespace pollux::runtime {
 namespace {
@@ -13,7 +15,45 @@ double seconds_of(const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
+// "tid (name) state …": the name may hold anything, so that the last parenthesis counts.
+bool read_thread(const char* id, ThreadStats& stats) {
+    const std::string path = std::string("/proc/self/task/") + id + "/stat";
+    FILE* file = std::fopen(path.c_str(), "re");
+    if (file == nullptr) return false;  // it ended just now
+    std::array<char, 1024> buffer{};
+    const std::size_t size = std::fread(buffer.data(), 1, buffer.size() - 1, file);
+    std::fclose(file);
+    const std::string_view text(buffer.data(), size);
+    const std::size_t open = text.find('(');
+    const std::size_t close = text.rfind(')');
+    if (open == text.npos || close == text.npos) return false;
+    unsigned long user = 0;
+    unsigned long system = 0;
+    if (std::sscanf(buffer.data() + close + 1,
+                    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2) {
+        return false;
+    }
+    stats.name = text.substr(open + 1, close - open - 1);
+    stats.cpu_seconds =
+        static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+    return true;
+}
+
 }  // namespace
+
+std::vector<ThreadStats> thread_stats() {
+    std::vector<ThreadStats> all;
+    DIR* folder = opendir("/proc/self/task");
+    if (folder == nullptr) return all;
+    while (const dirent* entry = readdir(folder)) {
+        ThreadStats one;
+        if (entry->d_name[0] != '.' && read_thread(entry->d_name, one)) {
+            all.push_back(std::move(one));
+        }
+    }
+    closedir(folder);
+    return all;
+}
 
 ProcessStats process_stats() {
     ProcessStats stats;

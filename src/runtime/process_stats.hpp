@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 namespace pollux::runtime {
 
@@ -12,5 +14,13 @@ struct ProcessStats {
 };
 
 ProcessStats process_stats();
+
+struct ThreadStats {
+    std::string name;
+    double cpu_seconds = 0;
+};
+
+// All threads of the process, with the names that they gave themselves.
+std::vector<ThreadStats> thread_stats();
 
 }  // namespace pollux::runtime

@@ -34,6 +34,7 @@ struct PollPlan {
     // one did not answer.
     std::vector<std::vector<std::shared_ptr<const model::Ask>>> asks;
     std::string problem;  // not empty: cannot be polled, and why (credentials, parameters)
+    std::string paused;   // not empty: is not to be polled, and why; an operator cannot enable it
     std::vector<std::pair<std::string, std::string>> labels;
     std::size_t shard = 0;         // by a hash of the host: one device, one thread
     base::Duration stale_after{};  // values older than this are not shown any more

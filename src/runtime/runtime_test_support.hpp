@@ -294,7 +294,7 @@ class ShardStage {
 inline bool answers(Shard& shard) {
     auto answered = std::make_shared<std::promise<void>>();
     auto future = answered->get_future();
-    shard.ask_alive([answered] { answered->set_value(); });
+    shard.ask_alive([answered](WorkCounts) { answered->set_value(); });
     return future.wait_for(kPatience) == std::future_status::ready;
 }
 inline bool answers(CoreLoop& core) {

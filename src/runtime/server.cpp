@@ -19,7 +19,6 @@ constexpr std::uint64_t kSettingsEvery = 2;   // turns of the house
 constexpr std::uint64_t kMemoriesEvery = 60;  // turns of the house
 constexpr std::uint64_t kAuditTrimEvery = 60;
 constexpr base::Duration kStopWait = std::chrono::seconds(5);
-constexpr std::uint32_t kShardPatience = 5;  // turns of the house
 constexpr std::size_t kMaxShards = 8;
 
 std::size_t shards_for(const config::Settings& settings) {
@@ -82,7 +81,7 @@ Server::Server(net::EventLoop& loop, observe::Log& log, ServerOptions options)
     : loop_(loop),
       log_(log),
       options_(std::move(options)),
-      addons_(std::make_shared<const AddonSet>(std::exchange(options_.addons, {}))),
+      given_addons_(std::exchange(options_.addons, {})),
       started_at_(net::wall_now()),
       house_timer_(loop, [this] { keep_house(); }) {}
 
@@ -176,6 +175,11 @@ base::Status Server::load() {
             failures_.emplace_back(std::move(row.key), std::move(row.bytes));
             return;
         }
+        if (row.key.starts_with(QueueHistory::kPrefix)) {
+            row.key.erase(0, QueueHistory::kPrefix.size());
+            queues_.emplace_back(std::move(row.key), std::move(row.bytes));
+            return;
+        }
         memories_.emplace_back(std::move(row.key), std::move(row.bytes));
     };
     visitor.job = [&](store::JobRow&& row) { job_rows_.push_back(std::move(row)); };
@@ -211,6 +215,7 @@ base::Status Server::load() {
         return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
     });
     objects_ = std::make_shared<const std::vector<model::ConfigObject>>(std::move(objects));
+    shelve_addons();
     return {};
 }
 
@@ -330,6 +335,7 @@ void Server::restore_tasks() {
     core_->edit(std::move(edit), [&taken](std::vector<base::Error>) { taken.set_value(); });
     taken.get_future().wait();
     core_->recall_failures(std::exchange(failures_, {}));
+    core_->recall_queues(std::exchange(queues_, {}));
 }
 
 void Server::stop() {
@@ -372,24 +378,8 @@ void Server::keep_house() {
     if (house_turn_ % kMemoriesEvery == 0) save_memories(false);
     if (house_turn_ % kAuditTrimEvery == 1) trim_audit();
     jobs_->tick(net::wall_now());
-    // The watchdog is fed by the core itself: a core that hangs must not look alive.
     well_.store(core_answers_ && !store_->stats().failing, std::memory_order_relaxed);
-    if (!core_answers_) {
-        log_.error("the core does not answer", {{"turns", std::to_string(core_->turns())}});
-    }
-    for (std::size_t i = 0; i < shards_.size(); ++i) {
-        if (shard_silent_[i] >= kShardPatience) {
-            log_.error("an I/O thread does not answer", {{"shard", std::to_string(i)}});
-        }
-        ++shard_silent_[i];
-        shards_[i]->ask_alive([this, i] { loop_.post([this, i] { shard_silent_[i] = 0; }); });
-    }
-    core_answers_ = false;
-    ask([](const CoreLoop::View&) { return std::string(); },
-        [this](std::string) {
-            core_answers_ = true;
-            options_.manager.feed_watchdog();
-        });
+    watch_workers();
     house_timer_.arm_in(kHouseEvery);
 }
 

@@ -23,6 +23,7 @@
 #include "net/event_loop.hpp"
 #include "observe/log.hpp"
 #include "protocol/ssh/host_keys.hpp"
+#include "runtime/addon_shelf.hpp"
 #include "runtime/alerts/alert_desk.hpp"
 #include "runtime/core_loop.hpp"
 #include "runtime/event_feed.hpp"
@@ -36,6 +37,7 @@
 #include "runtime/shard.hpp"
 #include "runtime/signal_journal.hpp"
 #include "runtime/source_keeper.hpp"
+#include "runtime/worker_board.hpp"
 #include "store/audit/audit_verify.hpp"
 #include "store/audit/checkpointer.hpp"
 #include "store/data_directory.hpp"
@@ -89,6 +91,11 @@ class Server {
     // in config/fleet_edit.hpp, and fleet.invalid. Fields of `diagnostics` are those of the bodies.
     base::Result<ApplyReport> edit(std::span<const config::WantedObject> wanted, const Cause& cause,
                                    document::Diagnostics& diagnostics);
+    // Stores a manifest, takes it away, or switches an addon: checked with the whole fleet, then in
+    // force at the next poll of each target. Codes as in addon_shelf.hpp, addon.in_use,
+    // addon.invalid (see `diagnostics`: places are those of the manifest), fleet.invalid.
+    base::Status change_addon(const AddonChange& change, bool only_check, const Cause& cause,
+                              document::Diagnostics& diagnostics);
     // Reads the fleet files, the secrets and system.json again. An error: at least one of them was
     // refused, and what it says did not change.
     base::Status reload();
@@ -142,6 +149,8 @@ class Server {
     base::Result<std::pair<store::AuditReport, std::shared_ptr<const store::AuditKey>>>
     verify_audit() const;
     store::History* history() { return history_.get(); }
+    // Who works here, as of the last turn of the house.
+    std::vector<WorkerRow> workers() const { return board_.rows(net::wall_now()); }
     JobDesk* jobs() { return jobs_.get(); }  // null: offline
     // Receivers, routes, silences and the settings of alerts.
     std::shared_ptr<const NotifyPolicy> notify_policy() const;
@@ -169,7 +178,9 @@ class Server {
     base::Result<FleetImage> image_of(const config::Fleet& fleet, const config::Places& places,
                                       std::span<const model::ConfigObject> objects,
                                       const config::Settings& settings,
-                                      std::vector<document::Diagnostic>* warnings);
+                                      std::vector<document::Diagnostic>* warnings,
+                                      const AddonShelf* shelf = nullptr);
+    void shelve_addons();
     base::Status commit(config::ObjectEdits edits, const Cause& cause);
     base::Result<model::ConfigObject> sealed(model::ConfigObject object) const;
     base::Status take_objects(const config::FleetDiff& changes, const config::Places& places,
@@ -184,6 +195,8 @@ class Server {
     void mirror_settings();
     base::Status store_settings(const config::StoredSettings& wanted, const Cause& cause);
     void keep_house();
+    void watch_workers();
+    void note_writers();
     base::Status look_at_settings_file();
     void save_memories(bool wait);
     base::Result<base::SipKey> inbound_key();
@@ -197,7 +210,8 @@ class Server {
     net::EventLoop& loop_;
     observe::Log& log_;
     ServerOptions options_;
-    std::shared_ptr<const AddonSet> addons_;
+    AddonSet given_addons_;  // as they came: of the binary and of a folder
+    AddonShelf shelf_;       // with what is stored over them
     base::WallTime started_at_;
     std::shared_ptr<const store::DataDirectory> directory_;
     std::shared_ptr<protocol::ssh::HostKeys> host_keys_;
@@ -219,6 +233,7 @@ class Server {
     std::map<std::string, model::TaskRecord, std::less<>> records_;  // of the start only
     std::vector<std::pair<std::string, std::string>> memories_;      // of the start only
     std::vector<std::pair<std::string, std::string>> failures_;      // of the start only
+    std::vector<std::pair<std::string, std::string>> queues_;        // of the start only
     std::vector<store::JobRow> job_rows_;                            // of the start only
     config::StoredSettings stored_;
     config::Settings settings_;
@@ -244,6 +259,9 @@ class Server {
     std::atomic<AlertDesk*> alert_desk_ = nullptr;  // alerts_, for other threads
     std::function<void()> policy_changed_;
     std::atomic<bool> well_ = true;
+    WorkerBoard board_;
+    std::uint64_t store_steps_ = 0;  // of the writers, as of the last turn
+    std::uint64_t history_steps_ = 0;
     net::Timer house_timer_;
     std::uint64_t house_turn_ = 0;
     std::uint64_t reloads_ok_ = 0;

@@ -1,17 +1,85 @@
 // The server's side of alerts: makes the desk, gives it the fleet and the rules, and lets it run.
+#include <fmt/format.h>
+
 #include <future>
 
+#include "config/notify.hpp"
 #include "runtime/random_bits.hpp"
 #include "runtime/server.hpp"
 #include "runtime/zone_files.hpp"
 
 namespace pollux::runtime {
+namespace {
+
+// A channel for mail that names no server has that of the settings.
+void add_mail_server(model::Channel& channel, const config::Settings& settings) {
+    if (channel.kind != model::ChannelKind::kEmail || !channel.url.empty()) return;
+    if (settings.smtp_host.text.empty()) return;
+    const bool tls = settings.smtp_security == config::SmtpSecurity::kTls;
+    channel.url = fmt::format("{}://{}:{}", tls ? "smtps" : "smtp", settings.smtp_host.text,
+                              settings.smtp_port);
+    if (settings.smtp_security == config::SmtpSecurity::kNone) channel.params["tls"] = "none";
+    if (channel.credentials.empty()) channel.credentials = settings.smtp_credentials.text;
+}
+
+alert::AlertSettings engine_settings(const config::Settings& settings) {
+    alert::AlertSettings made;
+    made.settle = settings.alert_settle;
+    made.verify_timeout = settings.alert_verify_timeout;
+    made.flap.high_percent = settings.flap_high_percent;
+    made.flap.low_percent = settings.flap_low_percent;
+    made.flap.cool_down = settings.flap_cool_down;
+    made.flap.tellings = static_cast<std::uint32_t>(settings.flap_notifications);
+    made.observer.least = static_cast<std::uint32_t>(settings.observer_least);
+    made.observer.share = settings.observer_share;
+    made.observer.window = settings.observer_window;
+    return made;
+}
+
+alert::PlannerSettings planner_settings(const config::Settings& settings) {
+    alert::PlannerSettings made;
+    made.review = settings.alerts_review;
+    made.flap_limit = static_cast<std::uint32_t>(settings.flap_notifications);
+    made.flap_cool_down = settings.flap_cool_down;
+    made.external_url = settings.external_url.text;
+    while (made.external_url.ends_with('/')) made.external_url.pop_back();
+    return made;
+}
+
+}  // namespace
+
+std::shared_ptr<const NotifyPolicy> Server::notify_policy() const {
+    auto policy = std::make_shared<NotifyPolicy>();
+    policy->engine = engine_settings(settings_);
+    policy->planner = planner_settings(settings_);
+    policy->retention = std::chrono::hours(24) * settings_.alerts_keep_days;
+    policy->mail_from = settings_.smtp_from.text;
+    policy->sentinel_url = settings_.sentinel_url.text;
+    policy->sentinel_watch = settings_.sentinel_watch.text;
+    policy->sentinel_interval = settings_.sentinel_interval;
+    policy->credentials = image_->credentials;
+    const auto fleet = config::from_objects(*objects_);
+    if (!fleet) return policy;  // it was good when it was stored: nothing of it is believed now
+    policy->receivers = config::receivers_of(*fleet);
+    for (model::Receiver& receiver : policy->receivers) {
+        for (model::Channel& channel : receiver.channels) add_mail_server(channel, settings_);
+    }
+    policy->routes = config::routes_of(*fleet);
+    config::ByName<std::string> ids;
+    for (const model::ConfigObject& object : *objects_) {
+        if (object.kind == model::ObjectKind::kSilence) ids.emplace(object.name, object.id);
+    }
+    policy->silences = config::silences_of(*fleet, ids);
+    return policy;
+}
 
 base::Status Server::make_alerts() {
     const auto [high, low] = random_bits();
     AlertDeskOptions options;
     options.seed = {high, low};
-    options.zones = zone_lookup();
+    options.zones = [files = std::make_shared<const ZoneFiles>()](std::string_view name) {
+        return files->find(name);
+    };
     options.load = std::exchange(alert_load_, {});
     options.image = image_->alerts;
     options.policy = notify_policy();

@@ -21,11 +21,13 @@ constexpr base::Duration kTakenWait = std::chrono::seconds(5);
 base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const config::Places& places,
                                           std::span<const model::ConfigObject> objects,
                                           const config::Settings& settings,
-                                          std::vector<document::Diagnostic>* warnings) {
+                                          std::vector<document::Diagnostic>* warnings,
+                                          const AddonShelf* shelf) {
     document::Diagnostics diagnostics;
+    if (shelf == nullptr) shelf = &shelf_;
     const ImageInputs inputs{.fleet = fleet,
                              .places = places,
-                             .addons = *addons_,
+                             .addons = *shelf->addons,
                              .settings = settings,
                              .ids = config::target_ids(objects),
                              .secrets = secret_source(options_.environment, secrets_.get()),
@@ -33,7 +35,8 @@ base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const conf
                              .inbound_key = [this] { return inbound_key(); },
                              .hears_traps = hears_traps_,
                              .hears_http = hears_http_,
-                             .jobs = jobs_ ? &jobs_->types() : nullptr};
+                             .jobs = jobs_ ? &jobs_->types() : nullptr,
+                             .disabled = shelf->disabled};
     FleetImage image = make_image(inputs, diagnostics);
     // At the start, what was stored must not keep the rest from being polled.
     if (!diagnostics.ok() && warnings != nullptr) {
@@ -226,7 +229,8 @@ void Server::publish_view() {
     auto view = std::make_shared<FleetView>();
     view->objects = objects_;
     view->image = image_;
-    view->addons = addons_;
+    view->addons = shelf_.addons;
+    view->disabled_addons = shelf_.disabled;
     view->settings = settings_;
     view->stored = stored_;
     view->settings_version = settings_object_.version;

@@ -144,6 +144,19 @@ void Shard::collect_counts(std::move_only_function<void(ShardCounts)> done) {
     });
 }
 
+void Shard::ask_alive(std::move_only_function<void(WorkCounts)> answer) {
+    loop_->post([this, answer = std::move(answer)]() mutable {
+        WorkCounts work;
+        for (const auto& [protocol, counts] : counts_.protocols) {
+            work.active += counts.in_flight;
+            for (const auto& [code, count] : counts.ended) {
+                (code == "ok" ? work.completed : work.failed) += count;
+            }
+        }
+        answer(work);
+    });
+}
+
 // --- on the shard's thread ----------------------------------------------------------------------
 
 void Shard::begin(RunOrder order) {

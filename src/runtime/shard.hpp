@@ -32,6 +32,7 @@
 #include "runtime/run_order.hpp"
 #include "runtime/series_directory.hpp"
 #include "runtime/signal_journal.hpp"
+#include "runtime/worker_board.hpp"
 #include "store/history/history.hpp"
 
 namespace pollux::runtime {
@@ -109,8 +110,8 @@ class Shard {
     void collect_profiles(std::move_only_function<void(std::vector<ProfileRow>)> done);
     void collect_counts(std::move_only_function<void(ShardCounts)> done);
 
-    // Calls back from the shard's thread: it is alive.
-    void ask_alive(std::move_only_function<void()> answer) { loop_->post(std::move(answer)); }
+    // Calls back from the shard's thread: it is alive, and this is what it did.
+    void ask_alive(std::move_only_function<void(WorkCounts)> answer);
 
   private:
     struct ActiveRun {

@@ -3,67 +3,63 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <mutex>
+
+#include "base/text.hpp"
+#include "config/notify.hpp"
+#include "store/durable_file.hpp"
 
 namespace pollux::runtime {
 namespace {
 
-constexpr std::size_t kMostZoneBytes = 256U << 10U;
-constexpr std::size_t kMostNameBytes = 64;
+constexpr std::size_t kMaxBytes = 1U << 20U;
+constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxZones = 1'000;
 
-using Zone = std::shared_ptr<const base::TimeZone>;
+std::unexpected<base::Error> unknown(std::string_view name, std::string_view why) {
+    return base::config_error("zone.unknown",
+                              fmt::format("there is no time zone {}{}; write a name such as "
+                                          "Europe/Berlin or UTC",
+                                          base::quoted(name), why));
+}
 
-// Names come from people: nothing that leads out of the folder.
-bool is_name(std::string_view name) {
-    if (name.empty() || name.size() > kMostNameBytes || name.front() == '/') return false;
-    if (name.find("..") != std::string_view::npos) return false;
-    return std::ranges::all_of(name, [](char c) {
+// A name that stays below the folder.
+bool is_zone_name(std::string_view name) {
+    const auto good = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '/' || c == '_' || c == '-' || c == '+';
-    });
-}
-
-base::Result<Zone> read_zone(const std::string& folder, const std::string& name) {
-    const auto unknown = [&] {
-        return base::config_error(
-            "zone.unknown",
-            fmt::format("there is no time zone {}: names are as in {}, Europe/Berlin or UTC", name,
-                        folder));
+               c == '_' || c == '+' || c == '-' || c == '/';
     };
-    if (!is_name(name)) return unknown();
-    std::ifstream file(folder + "/" + name, std::ios::binary);
-    std::string bytes;
-    char part[4096];
-    while (file.read(part, sizeof(part)), file.gcount() > 0 && bytes.size() <= kMostZoneBytes) {
-        bytes.append(part, static_cast<std::size_t>(file.gcount()));
-    }
-    auto zone = base::TimeZone::parse(bytes);
-    if (!zone) return unknown();
-    return std::make_shared<const base::TimeZone>(std::move(*zone));
+    return !name.empty() && name.size() <= kMaxName && name.front() != '/' && name.back() != '/' &&
+           std::ranges::all_of(name, good);
 }
-
-struct Cache {
-    std::mutex mutex;  // guards what follows
-    std::map<std::string, Zone, std::less<>> zones;
-};
 
 }  // namespace
 
-alert::ZoneLookup zone_lookup(std::string folder) {
-    auto cache = std::make_shared<Cache>();
-    cache->zones.emplace("UTC", std::make_shared<const base::TimeZone>());
-    return [cache, folder = std::move(folder)](std::string_view name) -> base::Result<Zone> {
-        const std::lock_guard lock(cache->mutex);
-        const auto known = cache->zones.find(name);
-        if (known != cache->zones.end()) return known->second;
-        auto zone = read_zone(folder, std::string(name));
-        if (zone) cache->zones.emplace(name, *zone);
-        return zone;
-    };
+base::Result<std::shared_ptr<const base::TimeZone>> ZoneFiles::find(std::string_view name) const {
+    if (name == "UTC") return std::make_shared<const base::TimeZone>();
+    if (!is_zone_name(name)) return unknown(name, "");
+    const std::lock_guard lock(mutex_);
+    if (const auto known = zones_.find(name); known != zones_.end()) return known->second;
+    const auto bytes = store::read_file(folder_ + '/' + std::string(name), kMaxBytes);
+    if (!bytes) return unknown(name, fmt::format(" ({})", bytes.error().message));
+    if (!*bytes) return unknown(name, fmt::format(" below {}", folder_));
+    auto zone = base::TimeZone::parse(**bytes);
+    if (!zone) return unknown(name, fmt::format(" ({})", zone.error().message));
+    auto result = std::make_shared<const base::TimeZone>(std::move(*zone));
+    if (zones_.size() < kMaxZones) zones_.emplace(name, result);
+    return result;
+}
+
+void check_zones(const config::Fleet& fleet, const config::Places& places,
+                 document::Diagnostics& diagnostics) {
+    const ZoneFiles zones;
+    config::check_zones(
+        fleet, places,
+        [&](std::string_view name) -> base::Status {
+            const auto zone = zones.find(name);
+            if (!zone) return std::unexpected(zone.error());
+            return {};
+        },
+        diagnostics);
 }
 
 }  // namespace pollux::runtime

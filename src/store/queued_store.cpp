@@ -1,6 +1,7 @@
 #include "store/queued_store.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,7 +19,10 @@ QueuedStore::QueuedStore(std::unique_ptr<Backend> backend, AnswerSink sink,
       audit_committed_(std::move(audit_committed)),
       audit_told_(backend_->audit_head()),
       limits_(limits) {
-    writer_ = std::thread([this] { run(); });
+    writer_ = std::thread([this] {
+        pthread_setname_np(pthread_self(), "pollux-store");
+        run();
+    });
 }
 
 QueuedStore::~QueuedStore() {

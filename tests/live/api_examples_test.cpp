@@ -32,7 +32,7 @@ const std::map<std::string, int> kWithoutState = {
     {"bootstrap", 401},       {"changePassword", 403},   {"resetBreaker", 409},
     {"retryDeadLetter", 409}, {"removeDeadLetter", 409}, {"followEvents", 426},
     {"getHistory", 404},      {"cancelJob", 404},        {"retryJob", 404},
-    {"holdJob", 404},         {"releaseJob", 404},
+    {"holdJob", 404},         {"releaseJob", 404},       {"getJobProposal", 409},
 };
 
 class ApiExamples : public ApiStage {

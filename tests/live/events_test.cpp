@@ -181,6 +181,26 @@ TEST_F(LiveEvents, AViewerOfOnePartSeesOnlyThatPartUntilTheTokenIsRevoked) {
     EXPECT_EQ(admin().get("/ws").status, 426) << "not a WebSocket";
 }
 
+TEST_F(LiveEvents, OneUserMayHaveSoManyConnections) {
+    ASSERT_NO_FATAL_FAILURE(start("devices: {}\n", {{"POLLUX_API_WS_CLIENTS_PER_USER", "2"}}));
+    const std::string other = new_user("vera", R"([{"role":"viewer"}])");
+    const auto first = follow(root_token_);
+    auto second = follow(root_token_);
+    ASSERT_TRUE(first && second);
+    net::WebSocketTarget target;
+    target.url = "http://" + server_->api_address() + "/ws";
+    target.headers.emplace_back("X-API-Token", root_token_);
+    const auto third = WebSocketClient::connect(target);
+    ASSERT_FALSE(third);
+    EXPECT_THAT(third.error().message,
+                testing::AllOf(HasSubstr("429"), HasSubstr("event.clients_of_one"),
+                               HasSubstr("api_ws_clients_per_user")));
+    EXPECT_TRUE(follow(other)) << "others are served";
+    second->close();
+    second.reset();
+    EXPECT_TRUE(eventually([&] { return WebSocketClient::connect(target).has_value(); }));
+}
+
 TEST_F(LiveEvents, ClientsThatDoNotReadCostABufferEach) {
     ASSERT_NO_FATAL_FAILURE(begin());
     constexpr int kClients = 4;

@@ -54,11 +54,11 @@ TEST_F(Inbound, WhatWasAnsweredSurvivesAKill) {
         EXPECT_EQ(field("alive::door", "state"), "up") << "nothing can have been missed";
         EXPECT_EQ(field("alive::door", "message"), fmt::format("life-{}", life));
         const CommandResult events =
-            server_->command({"events", "--target", "hook::door", "-o", "json"});
+            server_->command({"messages", "--target", "hook::door", "-o", "json"});
         EXPECT_EQ(events.code, 0) << events.output;
         EXPECT_THAT(events.output, HasSubstr(fmt::format("\\\"life\\\": {}", life)));
     }
-    const CommandResult text = server_->command({"events"});
+    const CommandResult text = server_->command({"messages"});
     EXPECT_THAT(text.output, HasSubstr("alarm critical: it is bad"));
     EXPECT_THAT(text.output, HasSubstr("alive::door from 127.0.0.1"));
     const CommandResult explained = server_->command({"explain", "alive::door"});
@@ -88,7 +88,7 @@ credentials:
     EXPECT_EQ(wrong.code, 1);
     for (const std::string& text :
          {server_->log(), server_->metrics().text(), server_->command({"export"}).output,
-          server_->command({"events", "-o", "json"}).output,
+          server_->command({"messages", "-o", "json"}).output,
           server_->command({"inbound", "-o", "json"}).output,
           server_->command({"explain", "alive::door", "--json"}).output,
           server_->command({"settings", "show"}).output}) {
@@ -132,7 +132,7 @@ TEST_F(Inbound, AFloodOfWebhooksIsStoredAndPollingGoesOn) {
         5000);
     EXPECT_GT(page.sum("pulse_monitor_poll_total"), before) << "polling went on meanwhile";
     EXPECT_EQ(page.sum("pulse_monitor_poll_total", {{"result", "error"}}), 0);
-    const CommandResult events = server_->command({"events", "--limit", "1", "-o", "json"});
+    const CommandResult events = server_->command({"messages", "--limit", "1", "-o", "json"});
     EXPECT_THAT(events.output, HasSubstr("\"id\":5000"));
 }
 

@@ -46,9 +46,9 @@ TEST_F(OperatorWords, NameWhatIsAskedForAndWhereItIs) {
     ASSERT_NO_FATAL_FAILURE(start(
         "devices:\n  door: {address: 127.0.0.1, addons: [alive, hook, traps]}\n  quiet: {address: "
         "127.0.0.9, addons: [traps]}\n"));
-    EXPECT_THAT(answered({"events"}), HasSubstr("nothing came yet"));
-    EXPECT_EQ(answered({"events", "-o", "json"}), "") << "for programs nothing is nothing";
-    EXPECT_THAT(answered({"events", "--target", "traps::quiet"}),
+    EXPECT_THAT(answered({"messages"}), HasSubstr("nothing came yet"));
+    EXPECT_EQ(answered({"messages", "-o", "json"}), "") << "for programs nothing is nothing";
+    EXPECT_THAT(answered({"messages", "--target", "traps::quiet"}),
                 AllOf(HasSubstr("nothing came for traps::quiet yet"), HasSubstr("pollux inbound")));
     EXPECT_THAT(answered({"inbound"}),
                 AllOf(HasSubstr("traps (POLLUX_TRAP_LISTEN)"), HasSubstr("unknown"),
@@ -68,7 +68,7 @@ TEST_F(OperatorWords, NameWhatIsAskedForAndWhereItIs) {
     // What is heard is there, though it is not polled.
     EXPECT_THAT(
         refused({"history", "traps::door"}),
-        AllOf(HasSubstr("heard, not polled"), HasSubstr("pollux events --target traps::door")));
+        AllOf(HasSubstr("heard, not polled"), HasSubstr("pollux messages --target traps::door")));
     EXPECT_THAT(refused({"history", "traps::nobody"}), HasSubstr("no target"));
     EXPECT_THAT(refused({"poll", "traps::door", "--fleet", folder_.file("fleet.yaml"), "--addons",
                          folder_.file("addons")}),
@@ -110,7 +110,7 @@ TEST_F(OperatorWords, NameWhatIsAskedForAndWhereItIs) {
     EXPECT_THAT(
         curl(url("hook", "hook::door"), {"-d", "{\"state\": \"bad\", \"x\": \"\xc2\x9b\"}"}),
         EndsWith(" 200"));
-    EXPECT_THAT(answered({"events"}), AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\xc2\x9b"))));
+    EXPECT_THAT(answered({"messages"}), AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\xc2\x9b"))));
 }
 
 TEST_F(OperatorWords, SayWhyATrapOfVersion3WasNotTaken) {
@@ -141,7 +141,7 @@ credentials:
     EXPECT_TRUE(eventually([&] {
         return answered({"inbound"}).find("unknown senders") == std::string::npos;
     })) << answered({"inbound"});
-    EXPECT_THAT(answered({"events"}), HasSubstr("traps::door from 127.0.0.1"));
+    EXPECT_THAT(answered({"messages"}), HasSubstr("traps::door from 127.0.0.1"));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(Signals, AFailedCameraIsRaisedOnceOverADeathAndClearedByTheFallbackPage) {
     server.kill();
     server.start();
     ASSERT_TRUE(eventually([&] { return server.task_field(key, "failures") >= "1"; }));
-    const CommandResult events = server.command({"events"});
+    const CommandResult events = server.command({"messages"});
     EXPECT_THAT(events.output, HasSubstr("camera_offline"));
 
     nginx.emplace(web, camera(port), port);

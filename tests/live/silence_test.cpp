@@ -71,7 +71,7 @@ TEST_F(Silence, IsToldAfterADeathOnceAndNotTooEarly) {
     EXPECT_EQ(time_of("down_at"), 0) << "nothing is awaited";
     EXPECT_THAT(server_->command({"explain", "alive::job"}).output, HasSubstr("raised     silent"));
     const CommandResult events =
-        server_->command({"events", "--target", "alive::job", "-o", "json"});
+        server_->command({"messages", "--target", "alive::job", "-o", "json"});
     EXPECT_THAT(events.output, HasSubstr("no heartbeat since")) << "what was told is stored";
     EXPECT_EQ(told().size(), 1U);
     EXPECT_EQ(signals("raised"), 1U);

@@ -40,7 +40,7 @@ class Webhook : public InboundStage {
         add_addon(name, fmt::format(kAddon, name, format, state, sensor));
     }
     std::string events(const std::string& key) {
-        const CommandResult shown = server_->command({"events", "--target", key});
+        const CommandResult shown = server_->command({"messages", "--target", key});
         EXPECT_EQ(shown.code, 0) << shown.output;
         return shown.output;
     }
@@ -49,7 +49,7 @@ class Webhook : public InboundStage {
                                       {{"kind", "webhook"}, {"result", result}});
     }
     std::size_t stored() {
-        const CommandResult shown = server_->command({"events", "-o", "json", "--limit", "1000"});
+        const CommandResult shown = server_->command({"messages", "-o", "json", "--limit", "1000"});
         EXPECT_EQ(shown.code, 0) << shown.output;
         std::size_t count = 0;
         for (std::size_t at = shown.output.find("\"id\":"); at != std::string::npos;
@@ -136,7 +136,7 @@ TEST_F(Webhook, WhatIsRefusedIsNotStored) {
                       "<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><alarm "
                       "state='bad'><sensor>&e;</sensor></alarm>"}),
                 Not(HasSubstr("root:")));
-    EXPECT_THAT(server_->command({"events"}).output, Not(HasSubstr("root:")));
+    EXPECT_THAT(server_->command({"messages"}).output, Not(HasSubstr("root:")));
 
     const std::size_t before = stored();
     EXPECT_EQ(static_cast<double>(before), counted("stored"));

@@ -25,11 +25,9 @@ struct NotifyPolicy {
     base::Duration retention = std::chrono::hours(24 * 90);
     // What channels name, resolved.
     std::map<std::string, std::shared_ptr<const model::Credentials>, std::less<>> credentials;
-    std::string smtp_url;  // of the server for mails, for channels that name none; empty: none
-    std::string mail_from;
-    std::string sentinel_url;          // where signs of life go; empty: nowhere
-    std::string sentinel_watch;        // the other Pollux; empty: none
-    std::string sentinel_credentials;  // name of a credential; empty: none
+    std::string mail_from;       // for channels that name none; empty: none
+    std::string sentinel_url;    // where signs of life go; empty: nowhere
+    std::string sentinel_watch;  // the other Pollux; empty: none
     base::Duration sentinel_interval = std::chrono::seconds(30);
 };
 

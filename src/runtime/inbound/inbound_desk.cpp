@@ -144,6 +144,20 @@ void InboundDesk::collect_counts(std::move_only_function<void(InboundCounts)> do
     loop_->post([this, done = std::move(done)]() mutable { done(counts()); });
 }
 
+void InboundDesk::ask_alive(std::move_only_function<void(WorkCounts)> answer) {
+    loop_->post([this, answer = std::move(answer)]() mutable {
+        WorkCounts work;
+        work.active = intake_->waiting();
+        for (const auto& of_kind : counts_.messages) {
+            for (std::size_t result = 0; result < of_kind.size(); ++result) {
+                const bool stored = result == static_cast<std::size_t>(InboundResult::kStored);
+                (stored ? work.completed : work.failed) += of_kind[result];
+            }
+        }
+        answer(work);
+    });
+}
+
 // --- on the desk's thread -----------------------------------------------------------------------
 
 void InboundDesk::take_image(std::shared_ptr<const InboundImage> image) {

@@ -26,6 +26,7 @@
 #include "runtime/inbound/intake.hpp"
 #include "runtime/inbound/trap_desk.hpp"
 #include "runtime/inbound/trap_listener.hpp"
+#include "runtime/worker_board.hpp"
 #include "store/store.hpp"
 
 namespace pollux::runtime {
@@ -78,6 +79,8 @@ class InboundDesk {
     // What is raised now, as if it were told for the first time.
     void present(std::move_only_function<void(std::vector<SignalNews>)> done);
     void collect_counts(std::move_only_function<void(InboundCounts)> done);
+    // Calls back from the desk's thread: it is alive; messages that wait, were stored, were not.
+    void ask_alive(std::move_only_function<void(WorkCounts)> answer);
     // What is known of a target, as JSON.
     void explain(std::string key, std::move_only_function<void(std::string)> done);
     // Listeners, counts, unknown senders, push targets, as JSON.

@@ -43,6 +43,9 @@ struct JobView {
     JobProgress progress;                       // of a run under way
 };
 
+// Whether somebody may see or steer a job; empty: every job.
+using JobGate = std::function<bool(const model::JobSpec&)>;
+
 struct JobFilter {
     std::optional<model::JobPhase> phase{};
     std::string type{};
@@ -50,6 +53,7 @@ struct JobFilter {
     std::map<std::string, std::string, std::less<>> labels{};
     std::string before{};  // id: those that were submitted before it
     std::size_t limit = 100;
+    JobGate gate{};
 };
 
 struct JobPage {
@@ -144,13 +148,19 @@ class JobDesk {
 
     void get(const std::string& id, Done<JobView> done);
     void list(JobFilter filter, Done<JobPage> done);
-    void graph(const std::string& batch, Done<JobGraphView> done);
+    // Of the jobs that pass the gate; none of them: job.unknown.
+    void graph(const std::string& batch, JobGate gate, Done<JobGraphView> done);
+    void graph(const std::string& batch, Done<JobGraphView> done) {
+        graph(batch, {}, std::move(done));
+    }
     // What would not start if the job failed; by the needs alone.
     base::Result<std::vector<std::string>> impact(const std::string& id) const;
+    WorkCounts pool() const { return workers_->counts(); }  // after start()
     std::vector<std::string> live_log(const std::string& id) { return workers_->log_of(id); }
     // Blocks for one read: not for the loop of a busy server.
     base::Result<std::vector<model::JobRun>> runs(const std::string& id);
 
+    const model::JobSpec* spec_of(const std::string& id) const;  // null: there is none
     std::size_t size() const { return entries_.size(); }
     std::string key_of(const std::string& id) const;  // of its task; empty: there is none
 

@@ -95,6 +95,7 @@ void JobDesk::get(const std::string& id, Done<JobView> done) {
 bool JobDesk::fits(const Entry& entry, const JobFilter& filter) const {
     if (!filter.type.empty() && entry.spec.type != filter.type) return false;
     if (!filter.batch.empty() && entry.spec.batch != filter.batch) return false;
+    if (filter.gate && !filter.gate(entry.spec)) return false;
     for (const auto& [name, value] : filter.labels) {
         const auto found = entry.spec.labels.find(name);
         if (found == entry.spec.labels.end() || found->second != value) return false;
@@ -161,10 +162,21 @@ void JobDesk::go_on_listing(std::shared_ptr<Listing> listing) {
     });
 }
 
-void JobDesk::graph(const std::string& batch, Done<JobGraphView> done) {
+const model::JobSpec* JobDesk::spec_of(const std::string& id) const {
+    const auto found = entries_.find(id);
+    return found == entries_.end() ? nullptr : &found->second.spec;
+}
+
+void JobDesk::graph(const std::string& batch, JobGate gate, Done<JobGraphView> done) {
     const auto found = batches_.find(batch);
     std::vector<std::string> ids =
         found == batches_.end() ? std::vector<std::string>{} : found->second;
+    if (gate) {
+        std::erase_if(ids, [&](const std::string& id) {
+            const model::JobSpec* spec = spec_of(id);
+            return spec == nullptr || !gate(*spec);
+        });
+    }
     std::vector<std::string> keys;
     for (const std::string& id : ids) keys.push_back(key_of(id));
     ask(std::move(keys), false,

@@ -109,6 +109,13 @@ JobProgress JobWorkers::progress_of(const std::string& job_id) {
     return {};
 }
 
+WorkCounts JobWorkers::counts() const {
+    const std::scoped_lock lock(mutex_);
+    WorkCounts counts = done_;
+    counts.active = live_.size() - queue_.size();
+    return counts;
+}
+
 void JobWorkers::stop() {
     {
         const std::scoped_lock lock(mutex_);
@@ -156,6 +163,7 @@ void JobWorkers::work() {
         {
             const std::scoped_lock lock(mutex_);
             live_.erase(run->order.run);
+            ++(model::is_success(report.outcome) ? done_.completed : done_.failed);
             if (stopping_) return;
         }
         report_({std::move(report)});

@@ -17,6 +17,7 @@
 
 #include "runtime/jobs/job_work.hpp"
 #include "runtime/run_order.hpp"
+#include "runtime/worker_board.hpp"
 
 namespace pollux::runtime {
 
@@ -33,6 +34,7 @@ class JobWorkers {
     // What a run under way has said so far, and how far it is.
     std::vector<std::string> log_of(const std::string& job_id);
     JobProgress progress_of(const std::string& job_id);
+    WorkCounts counts() const;
     // Tells all to end and waits for them.
     void stop();
 
@@ -42,10 +44,11 @@ class JobWorkers {
 
     Report report_;
     Progress progress_;
-    std::mutex mutex_;  // guards what follows
+    mutable std::mutex mutex_;  // guards what follows
     std::condition_variable arrived_;
     std::deque<std::shared_ptr<Run>> queue_;
     std::map<model::RunId, std::shared_ptr<Run>> live_;
+    WorkCounts done_;  // `active` is not used
     bool stopping_ = false;
     std::vector<std::thread> threads_;
 };

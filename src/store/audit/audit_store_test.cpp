@@ -107,6 +107,21 @@ TEST_P(AuditStore, TheChainGoesOnAfterAReopening) {
     EXPECT_THAT(numbers(), ElementsAre(4, 3, 2, 1));
 }
 
+TEST_P(AuditStore, QueriesGoTheOtherWayToo) {
+    append_entries(*store_, 1, 30);
+    AuditQuery query;
+    query.oldest_first = true;
+    query.principal = "user:alice";
+    query.limit = 3;
+    EXPECT_THAT(numbers(query), ElementsAre(3, 6, 9));
+    query.after = 24;
+    EXPECT_THAT(numbers(query), ElementsAre(27, 30));
+    query.before = 30;
+    EXPECT_THAT(numbers(query), ElementsAre(27));
+    query.after = UINT64_MAX;
+    EXPECT_TRUE(numbers(query).empty());
+}
+
 TEST_P(AuditStore, QueriesFilterAndPage) {
     append_entries(*store_, 1, 30);
     AuditQuery query;

@@ -55,6 +55,8 @@ struct AuditRecord {
 // Newest first.
 struct AuditQuery {
     std::uint64_t before = INT64_MAX;  // cursor: only records with a smaller number
+    std::uint64_t after = 0;           // the same of the other order: only with a greater one
+    bool oldest_first = false;
     std::optional<std::string> principal;
     std::optional<std::string> action;  // "breaker.reset", or "breaker." for all that begin so
     std::optional<std::string> object;

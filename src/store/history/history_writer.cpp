@@ -1,6 +1,7 @@
 #include "store/history/history_writer.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
@@ -47,7 +48,10 @@ HistoryWriter::HistoryWriter(std::shared_ptr<const DataDirectory> directory, His
       newest_journal_(state.newest_journal),
       roll_cursor_(state.roll_cursor) {
     stats_.damaged_blocks = state.damaged;
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this] {
+        pthread_setname_np(pthread_self(), "pollux-history");
+        run();
+    });
 }
 
 HistoryWriter::~HistoryWriter() { static_cast<void>(close()); }

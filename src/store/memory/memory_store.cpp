@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "store/backend.hpp"
@@ -265,8 +266,16 @@ class MemoryBackend final : public Backend {
         const std::size_t limit = std::min(query.limit, kMostAuditPerQuery);
         std::vector<AuditRecord> found;
         const auto& all = disk_->content.audit;
-        for (auto it = all.rbegin(); it != all.rend() && found.size() < limit; ++it) {
-            if (matches(query, it->second)) found.push_back({it->first, it->second.entry, false});
+        const auto take = [&](const auto& rows) {
+            for (const auto& [number, record] : rows) {
+                if (found.size() == limit) return;
+                if (matches(query, record)) found.push_back({number, record.entry, false});
+            }
+        };
+        if (query.oldest_first) {
+            take(all);
+        } else {
+            take(std::views::reverse(all));
         }
         return found;
     }
@@ -323,9 +332,10 @@ class MemoryBackend final : public Backend {
         const bool action =
             !query.action || entry.action == *query.action ||
             (query.action->ends_with('.') && entry.action.starts_with(*query.action));
-        return record.number < query.before && action && wanted(query.principal, entry.principal) &&
-               wanted(query.object, entry.object) && wanted(query.result, entry.result) &&
-               (!query.from || entry.at >= *query.from) && (!query.to || entry.at < *query.to);
+        return record.number < query.before && record.number > query.after && action &&
+               wanted(query.principal, entry.principal) && wanted(query.object, entry.object) &&
+               wanted(query.result, entry.result) && (!query.from || entry.at >= *query.from) &&
+               (!query.to || entry.at < *query.to);
     }
 
     void write_audit(const std::vector<model::AuditEntry>& entries) {

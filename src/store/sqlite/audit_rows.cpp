@@ -52,7 +52,7 @@ std::string after_prefix(const std::string& prefix) {
 }
 
 std::string query_text(const AuditQuery& query, bool newest_first) {
-    std::string sql = "SELECT number, record FROM audit WHERE number < ?1";
+    std::string sql = "SELECT number, record FROM audit WHERE number < ?1 AND number > ?10";
     if (query.principal) sql += " AND principal = ?3";
     if (query.action) {
         sql +=
@@ -72,6 +72,7 @@ base::Status each_found(Database& database, const AuditQuery& query, bool newest
     if (!statement) return std::unexpected(std::move(statement.error()));
     statement->bind(1, std::min<std::uint64_t>(query.before, INT64_MAX));
     statement->bind(2, limit);
+    statement->bind(10, std::min<std::uint64_t>(query.after, INT64_MAX));
     std::string end;
     if (query.principal) statement->bind(3, std::string_view(*query.principal));
     if (query.action) {
@@ -103,10 +104,11 @@ base::Status each_found(Database& database, const AuditQuery& query, bool newest
 base::Result<std::vector<AuditRecord>> read_audit(Database& database, const AuditQuery& query) {
     std::vector<AuditRecord> found;
     const auto limit = static_cast<std::int64_t>(std::min(query.limit, kMostAuditPerQuery));
-    auto status = each_found(database, query, true, limit, [&](const AuditRecord& record) {
-        found.push_back(record);
-        return true;
-    });
+    auto status =
+        each_found(database, query, !query.oldest_first, limit, [&](const AuditRecord& record) {
+            found.push_back(record);
+            return true;
+        });
     if (!status) return std::unexpected(std::move(status.error()));
     return found;
 }

@@ -1,14 +1,11 @@
-#include "app/case_checks.hpp"
+#include "runtime/trial/case_checks.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
-
-#include "app/addon_files.hpp"
 #include "document/map_reader.hpp"
 
-namespace pollux::app {
+namespace pollux::runtime {
 namespace {
 
 using document::MapReader;
@@ -17,41 +14,12 @@ using namespace std::chrono_literals;
 
 constexpr double kSecondsPerDay = 86'400;
 
-// The reader keeps the keys: they are literals.
-std::string text_or_file(MapReader& reader, std::string_view key, std::string_view file_key,
-                         const std::string& file) {
-    std::string text = reader.string(key).value_or("");
-    const auto name = reader.string(file_key);
-    if (!name) return text;
-    const auto path = std::filesystem::path(file).parent_path() / *name;
-    auto content = read_text_file(path.string(), 16U << 20U);
-    if (!content) {
-        reader.error(file_key, content.error().message);
-        return text;
-    }
-    return std::move(*content);
-}
-
-model::CommandReply read_command(MapReader& reader, const std::string& file) {
+model::CommandReply read_command(MapReader& reader, const CaseFiles& files) {
     model::CommandReply reply;
     reply.exit_status = static_cast<int>(reader.integer("exit", 0, 255).value_or(0));
-    reply.out = text_or_file(reader, "output", "output_file", file);
-    reply.error_out = text_or_file(reader, "error_output", "error_output_file", file);
+    reply.out = text_or_file(reader, "output", "output_file", files);
+    reply.error_out = text_or_file(reader, "error_output", "error_output_file", files);
     return reply;
-}
-
-model::CertificateFacts read_certificate(const Node& node, const std::string& path,
-                                         base::WallTime now, document::Diagnostics& out) {
-    MapReader reader(node, path, out);
-    model::CertificateFacts facts;
-    facts.subject = reader.string("subject").value_or("");
-    facts.issuer = reader.string("issuer").value_or("");
-    facts.sha256 = reader.string("sha256").value_or("");
-    facts.not_after = now + base::from_seconds(reader.number("days").value_or(0) * kSecondsPerDay);
-    facts.not_before =
-        now - base::from_seconds(reader.number("age_days").value_or(0) * kSecondsPerDay);
-    reader.finish();
-    return facts;
 }
 
 model::TlsReply read_tls(MapReader& reader, base::WallTime now, document::Diagnostics& out) {
@@ -115,16 +83,31 @@ model::DnsReply read_dns(MapReader& reader, document::Diagnostics& out) {
 
 }  // namespace
 
-bool read_check_reply(const Node& step, const std::string& path, const std::string& file,
+model::CertificateFacts read_certificate(const Node& node, const std::string& path,
+                                         base::WallTime now, document::Diagnostics& out) {
+    MapReader reader(node, path, out);
+    model::CertificateFacts facts;
+    facts.subject = reader.string("subject").value_or("");
+    facts.issuer = reader.string("issuer").value_or("");
+    facts.sha256 = reader.string("sha256").value_or("");
+    facts.not_after = now + base::from_seconds(reader.number("days").value_or(0) * kSecondsPerDay);
+    facts.not_before =
+        now - base::from_seconds(reader.number("age_days").value_or(0) * kSecondsPerDay);
+    reader.finish();
+    return facts;
+}
+
+bool read_check_reply(const Node& step, const std::string& path, const CaseFiles& files,
                       base::WallTime now, document::Diagnostics& out, model::Reply& reply) {
     for (const std::string_view kind : kCheckReplies) {
         const Node* node = step.find(kind);
         if (node == nullptr) continue;
         MapReader reader(*node, document::key_path(path, kind), out);
         reply.phases.total = reader.duration("latency", 0s, 1h).value_or(100ms);
-        if (kind == "command") reply.answer = read_command(reader, file);
+        if (kind == "command") reply.answer = read_command(reader, files);
         if (kind == "tcp")
-            reply.answer = model::TcpReply{text_or_file(reader, "received", "received_file", file)};
+            reply.answer =
+                model::TcpReply{text_or_file(reader, "received", "received_file", files)};
         if (kind == "tls") reply.answer = read_tls(reader, now, out);
         if (kind == "icmp") reply.answer = read_icmp(reader);
         if (kind == "dns") reply.answer = read_dns(reader, out);
@@ -150,4 +133,4 @@ std::string describe_ask(const model::Ask& ask) {
     return place;
 }
 
-}  // namespace pollux::app
+}  // namespace pollux::runtime

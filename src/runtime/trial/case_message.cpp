@@ -1,13 +1,13 @@
-#include "app/case_message.hpp"
+#include "runtime/trial/case_message.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "app/case_reply.hpp"
 #include "document/map_reader.hpp"
+#include "runtime/trial/case_reply.hpp"
 
-namespace pollux::app {
+namespace pollux::runtime {
 namespace {
 
 using document::MapReader;
@@ -116,4 +116,4 @@ std::vector<std::string> compare_signals(const Node& expected,
     return out;
 }
 
-}  // namespace pollux::app
+}  // namespace pollux::runtime

@@ -11,7 +11,7 @@
 #include "model/inbound.hpp"
 #include "model/signal.hpp"
 
-namespace pollux::app {
+namespace pollux::runtime {
 
 inline constexpr const char* kNotAsked = "case.not_asked";  // code of a reply that is none
 
@@ -25,4 +25,4 @@ std::optional<model::InboundMessage> case_message(const document::Node& step,
 std::vector<std::string> compare_signals(const document::Node& expected,
                                          const std::vector<model::Signal>& made);
 
-}  // namespace pollux::app
+}  // namespace pollux::runtime

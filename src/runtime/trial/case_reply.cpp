@@ -1,20 +1,18 @@
-#include "app/case_reply.hpp"
+#include "runtime/trial/case_reply.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <filesystem>
 #include <map>
 
-#include "app/addon_files.hpp"
-#include "app/case_checks.hpp"
-#include "app/case_message.hpp"
 #include "base/text.hpp"
 #include "document/map_reader.hpp"
 #include "document/scalar.hpp"
+#include "runtime/trial/case_checks.hpp"
+#include "runtime/trial/case_message.hpp"
 
-namespace pollux::app {
+namespace pollux::runtime {
 namespace {
 
 using base::quoted;
@@ -131,8 +129,8 @@ bool read_typed(std::string_view type, std::string_view text, model::SnmpValue& 
 
 class ReplyReader {
   public:
-    ReplyReader(const std::string& file, base::WallTime now, document::Diagnostics& out)
-        : file_(file), now_(now), out_(out) {}
+    ReplyReader(const CaseFiles& files, base::WallTime now, document::Diagnostics& out)
+        : files_(files), now_(now), out_(out) {}
 
     model::Reply read(const document::Node& node, const std::string& path, const model::Ask& ask) {
         model::Reply reply;
@@ -147,7 +145,7 @@ class ReplyReader {
             reply.answer = std::move(none);
         } else if (const auto* failure = node.find("failure")) {
             read_failure(*failure, document::key_path(path, "failure"), reply);
-        } else if (!read_check_reply(node, path, file_, now_, out_, reply)) {
+        } else if (!read_check_reply(node, path, files_, now_, out_, reply)) {
             out_.error(node.mark(), path,
                        "has no reply; write http, snmp, command, tcp, tls, icmp, dns or failure");
         }
@@ -155,26 +153,13 @@ class ReplyReader {
     }
 
   private:
-    std::string text_or_file(MapReader& reader, std::string_view text, std::string_view file_key) {
-        std::string body = reader.string(text).value_or("");
-        const auto name = reader.string(file_key);
-        if (!name) return body;
-        const auto path = std::filesystem::path(file_).parent_path() / *name;
-        auto content = read_text_file(path.string(), 16U << 20U);
-        if (!content) {
-            reader.error(file_key, content.error().message);
-            return body;
-        }
-        return std::move(*content);
-    }
-
     void read_http(const document::Node& node, const std::string& path, model::Reply& reply) {
         MapReader reader(node, path, out_);
         model::HttpReply http;
         http.status = static_cast<int>(reader.integer("status", 100, 599).value_or(200));
         http.http_version = reader.string("version").value_or("1.1");
         http.redirects = static_cast<std::uint32_t>(reader.integer("redirects", 0, 20).value_or(0));
-        http.body = text_or_file(reader, "body", "body_file");
+        http.body = text_or_file(reader, "body", "body_file", files_);
         reply.phases.total = reader.duration("latency", 0s, 1h).value_or(100ms);
         reply.phases.first_byte = reader.duration("first_byte", 0s, 1h).value_or(0s);
         if (const auto* headers = reader.map("headers")) {
@@ -183,14 +168,8 @@ class ReplyReader {
             }
         }
         if (const auto* certificate = reader.map("certificate")) {
-            MapReader inner(*certificate, reader.path_of("certificate"), out_);
-            model::CertificateFacts facts;
-            facts.subject = inner.string("subject").value_or("");
-            facts.issuer = inner.string("issuer").value_or("");
-            const double days = inner.number("days").value_or(0);
-            facts.not_after = now_ + base::from_seconds(days * 86'400);
-            inner.finish();
-            http.certificates.push_back(std::move(facts));
+            http.certificates.push_back(
+                read_certificate(*certificate, reader.path_of("certificate"), now_, out_));
         }
         reader.finish();
         reply.bytes_in = http.body.size();
@@ -202,7 +181,7 @@ class ReplyReader {
         std::string capture = node.scalar();
         if (node.is_map()) {
             MapReader reader(node, path, out_);
-            capture = text_or_file(reader, "capture", "file");
+            capture = text_or_file(reader, "capture", "file", files_);
             reader.finish();
         }
         const auto* request = std::get_if<model::SnmpAsk>(&ask.request);
@@ -229,7 +208,7 @@ class ReplyReader {
         reply.answer = std::move(failure);
     }
 
-    const std::string& file_;
+    const CaseFiles& files_;
     base::WallTime now_;
     document::Diagnostics& out_;
 };
@@ -295,9 +274,9 @@ base::Result<model::SnmpReply> snmp_capture_reply(std::string_view capture,
 
 std::vector<model::Reply> case_replies(const document::Node& node, const std::string& path,
                                        std::span<const std::shared_ptr<const model::Ask>> asks,
-                                       const std::string& file, base::WallTime now,
+                                       const CaseFiles& files, base::WallTime now,
                                        document::Diagnostics& out) {
-    ReplyReader reader(file, now, out);
+    ReplyReader reader(files, now, out);
     std::vector<model::Reply> replies;
     const document::Node* list = node.find("replies");
     const std::size_t given = list == nullptr ? 1 : list->items().size();
@@ -318,4 +297,4 @@ std::vector<model::Reply> case_replies(const document::Node& node, const std::st
     return replies;
 }
 
-}  // namespace pollux::app
+}  // namespace pollux::runtime

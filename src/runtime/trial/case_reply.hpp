@@ -11,14 +11,15 @@
 #include "document/node.hpp"
 #include "model/ask.hpp"
 #include "model/reply.hpp"
+#include "runtime/trial/case_files.hpp"
 
-namespace pollux::app {
+namespace pollux::runtime {
 
 // One reply per ask. `node` is a step of a case with `http`, `snmp` or `failure`, or `replies`
 // with a list of these. Certificates count their days from `now`.
 std::vector<model::Reply> case_replies(const document::Node& node, const std::string& path,
                                        std::span<const std::shared_ptr<const model::Ask>> asks,
-                                       const std::string& file, base::WallTime now,
+                                       const CaseFiles& files, base::WallTime now,
                                        document::Diagnostics& out);
 
 // Columns come sorted by index, as a walk finds them.
@@ -33,4 +34,4 @@ base::Result<SnmpCapture> read_snmp_capture(std::string_view capture);
 base::Result<model::SnmpReply> snmp_capture_reply(std::string_view capture,
                                                   const model::SnmpAsk& ask);
 
-}  // namespace pollux::app
+}  // namespace pollux::runtime
