@@ -38,17 +38,38 @@ void refuse_v2(Call& call, const base::Error& error) {
     refuse_v2(call, status == 422 ? 400 : status, error.message);
 }
 
-// The rules of this moment belong to the server's thread; `work` runs on the pool.
+// The rules, made anew after a change of fleet or settings only: that takes the server a while. On
+// the API's thread.
+struct PolicyKeeper {
+    ServerLink link;
+    std::shared_ptr<const runtime::FleetView> view;  // that they were made with
+    Policy policy;
+};
+using Keeper = std::shared_ptr<PolicyKeeper>;
+
 template <class Work>
-void with_policy(const ServerLink& link, Call call, Work work) {
-    auto held = std::make_shared<Call>(std::move(call));
-    link.on_main([link, held, work = std::move(work)]() mutable {
-        Policy policy = link.server.notify_policy();
-        link.loop->post([link, held, policy = std::move(policy), work = std::move(work)]() mutable {
-            link.block(std::move(*held),
-                       [policy = std::move(policy), work = std::move(work)](Call answer) mutable {
+void work_with(const Keeper& keeper, Call call, Work work) {
+    keeper->link.block(std::move(call),
+                       [policy = keeper->policy, work = std::move(work)](Call answer) mutable {
                            work(std::move(answer), *policy);
                        });
+}
+
+// `work` runs on the pool.
+template <class Work>
+void with_policy(const Keeper& keeper, Call call, Work work) {
+    auto view = keeper->link.view();
+    if (keeper->policy && keeper->view == view) {
+        return work_with(keeper, std::move(call), std::move(work));
+    }
+    auto held = std::make_shared<Call>(std::move(call));
+    keeper->link.on_main([keeper, held, view = std::move(view), work = std::move(work)]() mutable {
+        Policy policy = keeper->link.server.notify_policy();
+        keeper->link.loop->post([keeper, held, view = std::move(view), policy = std::move(policy),
+                                 work = std::move(work)]() mutable {
+            keeper->view = std::move(view);
+            keeper->policy = std::move(policy);
+            work_with(keeper, std::move(*held), std::move(work));
         });
     });
 }
@@ -151,11 +172,11 @@ base::Result<std::vector<ShownAlert>> open_alerts(store::AlertReader& reader, co
     return result;
 }
 
-void list_alerts(const ServerLink& link, bool grouped, Call call) {
+void list_alerts(const Keeper& keeper, bool grouped, Call call) {
     auto wish = read_wish(call);
     if (!wish) return refuse_v2(call, wish.error());
-    with_policy(link, std::move(call),
-                [&store = link.server.store(), grouped, wish = std::move(*wish)](
+    with_policy(keeper, std::move(call),
+                [&store = keeper->link.server.store(), grouped, wish = std::move(*wish)](
                     Call answer, const runtime::NotifyPolicy& policy) {
                     const base::WallTime now = net::wall_now();
                     const auto alerts = open_alerts(store.alert_reader(), rules_of(policy), wish,
@@ -203,36 +224,39 @@ std::vector<ShownSilence> shown_silences(const runtime::NotifyPolicy& policy,
     return result;
 }
 
-void list_silences(const ServerLink& link, Call call) {
+void list_silences(const Keeper& keeper, Call call) {
     const auto matchers = read_filters(call.query.texts("filter"));
     if (!matchers) return refuse_v2(call, matchers.error());
     auto filter = alert::Matchers::compile(*matchers);
     if (!filter) return refuse_v2(call, filter.error());
-    with_policy(
-        link, std::move(call),
-        [link, filter = std::move(*filter)](Call answer, const runtime::NotifyPolicy& policy) {
-            auto all = shown_silences(policy, *link.view(), answer.principal, net::wall_now());
-            // A silence is found by what its matchers ask for.
-            std::erase_if(all, [&](const ShownSilence& one) {
-                alert::MatchLabels labels;
-                for (const model::LabelMatcher& matcher : one.silence.matchers) {
-                    labels.values.insert_or_assign(matcher.label, matcher.value);
-                }
-                return !filter.hold(labels);
-            });
-            answer.json(200, v2_silences_page(all));
-        });
+    with_policy(keeper, std::move(call),
+                [link = keeper->link, filter = std::move(*filter)](
+                    Call answer, const runtime::NotifyPolicy& policy) {
+                    auto all =
+                        shown_silences(policy, *link.view(), answer.principal, net::wall_now());
+                    // A silence is found by what its matchers ask for.
+                    std::erase_if(all, [&](const ShownSilence& one) {
+                        alert::MatchLabels labels;
+                        for (const model::LabelMatcher& matcher : one.silence.matchers) {
+                            labels.values.insert_or_assign(matcher.label, matcher.value);
+                        }
+                        return !filter.hold(labels);
+                    });
+                    answer.json(200, v2_silences_page(all));
+                });
 }
 
-void get_silence(const ServerLink& link, Call call) {
-    with_policy(link, std::move(call), [link](Call answer, const runtime::NotifyPolicy& policy) {
-        const auto all = shown_silences(policy, *link.view(), answer.principal, net::wall_now());
-        for (const ShownSilence& one : all) {
-            if (one.silence.id != answer.parameter("silence_id")) continue;
-            return answer.json(200, v2_silence_page(one));
-        }
-        refuse_v2(answer, 404, "there is no such silence");
-    });
+void get_silence(const Keeper& keeper, Call call) {
+    with_policy(keeper, std::move(call),
+                [link = keeper->link](Call answer, const runtime::NotifyPolicy& policy) {
+                    const auto all =
+                        shown_silences(policy, *link.view(), answer.principal, net::wall_now());
+                    for (const ShownSilence& one : all) {
+                        if (one.silence.id != answer.parameter("silence_id")) continue;
+                        return answer.json(200, v2_silence_page(one));
+                    }
+                    refuse_v2(answer, 404, "there is no such silence");
+                });
 }
 
 void post_silence(const ServerLink& link, Call call) {
@@ -281,7 +305,7 @@ Parameter filter_parameter() {
             .longest = 4096};
 }
 
-void add_alerts(std::vector<Route>& routes, const ServerLink& link) {
+void add_alerts(std::vector<Route>& routes, const Keeper& keeper) {
     const auto flag = [](std::string_view name, std::string_view description) {
         return Parameter{.name = name,
                          .type = ParameterType::kBoolean,
@@ -301,7 +325,9 @@ void add_alerts(std::vector<Route>& routes, const ServerLink& link) {
                       flag("inhibited", "with suppressed ones")};
         if (!grouped) list.query.push_back(flag("unprocessed", "with pending ones"));
         list.response_example = "[]";
-        list.handler = [link, grouped](Call call) { list_alerts(link, grouped, std::move(call)); };
+        list.handler = [keeper, grouped](Call call) {
+            list_alerts(keeper, grouped, std::move(call));
+        };
         routes.push_back(std::move(list));
     }
     Route post = v2_route("POST", "/api/v2/alerts", "v2PostAlerts", "Alerts of another system.");
@@ -310,15 +336,15 @@ void add_alerts(std::vector<Route>& routes, const ServerLink& link) {
         R"([{"labels":{"alertname":"Backup","device":"nas","severity":"warning"},)"
         R"("annotations":{"summary":"no backup since yesterday"}}])";
     post.body_limit = kMostPostedBytes;
-    post.handler = [link](Call call) { post_alerts(link, std::move(call)); };
+    post.handler = [keeper](Call call) { post_alerts(keeper->link, std::move(call)); };
     routes.push_back(std::move(post));
 }
 
-void add_silences(std::vector<Route>& routes, const ServerLink& link) {
+void add_silences(std::vector<Route>& routes, const Keeper& keeper) {
     Route list = v2_route("GET", "/api/v2/silences", "v2ListSilences", "Silences.");
     list.query = {filter_parameter()};
     list.response_example = "[]";
-    list.handler = [link](Call call) { list_silences(link, std::move(call)); };
+    list.handler = [keeper](Call call) { list_silences(keeper, std::move(call)); };
     routes.push_back(std::move(list));
 
     Route post = v2_route("POST", "/api/v2/silences", "v2PostSilence", "Make or change a silence.");
@@ -329,24 +355,25 @@ void add_silences(std::vector<Route>& routes, const ServerLink& link) {
         R"("startsAt":"2026-01-02T03:04:05Z","endsAt":"2096-01-02T03:04:05Z",)"
         R"("createdBy":"eve","comment":"new disks"})";
     post.response_example = R"({"silenceID":"0190a5e0-0000-7000-8000-000000000000"})";
-    post.handler = [link](Call call) { post_silence(link, std::move(call)); };
+    post.handler = [keeper](Call call) { post_silence(keeper->link, std::move(call)); };
     routes.push_back(std::move(post));
 
     Route one = v2_route("GET", "/api/v2/silence/{silence_id}", "v2GetSilence", "One silence.");
-    one.handler = [link](Call call) { get_silence(link, std::move(call)); };
+    one.handler = [keeper](Call call) { get_silence(keeper, std::move(call)); };
     routes.push_back(std::move(one));
 
     Route end =
         v2_route("DELETE", "/api/v2/silence/{silence_id}", "v2ExpireSilence", "End a silence now.");
-    end.handler = [link](Call call) { delete_silence(link, std::move(call)); };
+    end.handler = [keeper](Call call) { delete_silence(keeper->link, std::move(call)); };
     routes.push_back(std::move(end));
 }
 
 }  // namespace
 
 void add_alertmanager_routes(std::vector<Route>& routes, const ServerLink& link) {
-    add_alerts(routes, link);
-    add_silences(routes, link);
+    const auto keeper = std::make_shared<PolicyKeeper>(link, nullptr, nullptr);
+    add_alerts(routes, keeper);
+    add_silences(routes, keeper);
     Route status = v2_route("GET", "/api/v2/status", "v2GetStatus", "Version and start.");
     status.response_example =
         R"({"cluster":{"status":"disabled"},"config":{"original":""},)"
@@ -358,8 +385,8 @@ void add_alertmanager_routes(std::vector<Route>& routes, const ServerLink& link)
 
     Route names = v2_route("GET", "/api/v2/receivers", "v2ListReceivers", "Names of receivers.");
     names.response_example = "[]";
-    names.handler = [link](Call call) {
-        with_policy(link, std::move(call), [](Call answer, const runtime::NotifyPolicy& policy) {
+    names.handler = [keeper](Call call) {
+        with_policy(keeper, std::move(call), [](Call answer, const runtime::NotifyPolicy& policy) {
             std::vector<std::string> all;
             for (const model::Receiver& one : policy.receivers) all.push_back(one.name);
             answer.json(200, v2_receivers_page(all));
