@@ -118,9 +118,10 @@ base::Result<std::string> history_page(store::History* history, const runtime::F
     if (view.image->inbound->find(wish.key)) {
         return base::config_error(
             "history.inbound",
-            fmt::format("{} is heard, not polled, and has no history: `pollux messages --target {}` "
-                        "shows what came",
-                        base::quoted(wish.key), wish.key));
+            fmt::format(
+                "{} is heard, not polled, and has no history: `pollux messages --target {}` "
+                "shows what came",
+                base::quoted(wish.key), wish.key));
     }
     if (plan == plans.end()) {
         return base::config_error(

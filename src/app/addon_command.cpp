@@ -13,6 +13,7 @@
 #include "app/addon_files.hpp"
 #include "app/addon_import.hpp"
 #include "app/addon_new.hpp"
+#include "app/addon_online.hpp"
 #include "app/commands.hpp"
 #include "document/scalar.hpp"
 
@@ -162,7 +163,13 @@ void add_addon(CLI::App& app, int& status) {
 
     auto* list_command = addon->add_subcommand("ls", "List the shipped addons and your own.");
     list_command->add_option("--dir", args->folder, "Folder with your addons")->type_name("DIR");
-    list_command->callback([args, &status] { status = list(args->folder); });
+    auto online = std::make_shared<ApiArguments>();
+    auto* server = list_command->add_flag("--server", "Those of a running server instead");
+    add_api_options(*list_command, *online, false);
+    list_command->callback([args, online, server, &status] {
+        status = server->count() > 0 ? list_server_addons(*online) : list(args->folder);
+    });
+    add_online_addons(*addon, status);
 }
 
 }  // namespace pollux::app

@@ -237,6 +237,38 @@ TEST_F(ApiCommands, AnExportLongerThanAPieceComesWhole) {
               kChanges + 1);
 }
 
+TEST_F(ApiCommands, AddonsOfARunningServerComeAndGo) {
+    log_in();
+    const std::string file = pollux.folder().write(
+        "door.yaml",
+        "schema: pollux/1\nname: acme-door\nversion: 1.0.0\ntitle: Acme door\n"
+        "description: Whether it is open.\nprotocol: http\ninterval: 60s\nhttp:\n"
+        "  endpoints:\n    - {name: status, path: /status, format: json}\n"
+        "metrics:\n  - {name: open, type: gauge, help: 1 when it is open., path: $.open}\n");
+    EXPECT_THAT(good({"addon", "install", file, "--dry-run"}), HasSubstr("is good"));
+    EXPECT_THAT(good({"addon", "install", file, "--reason", "new doors"}),
+                HasSubstr("acme-door 1.0.0"));
+    EXPECT_EQ(pollux({"addon", "install", file}).status, 1);  // it is there already
+    good({"addon", "install", file, "--replace"});
+    EXPECT_THAT(good({"addon", "disable", "acme-door", "--reason", "repairs"}),
+                HasSubstr("not polled any more"));
+    EXPECT_THAT(good({"addon", "ls", "--server"}),
+                AllOf(HasSubstr("acme-door"), HasSubstr("disabled")));
+    good({"addon", "enable", "acme-door"});
+    EXPECT_THAT(good({"addon", "rm", "acme-door"}), HasSubstr("removed"));
+    EXPECT_THAT(good({"addon", "ls", "--server"}), Not(HasSubstr("acme-door")));
+    const Ran bad =
+        pollux({"addon", "install", pollux.folder().write("bad.yaml", "schema: pollux/1\n")});
+    EXPECT_EQ(bad.status, 1);
+    EXPECT_THAT(bad.err, HasSubstr("bad.yaml"));
+}
+
+TEST_F(ApiCommands, WorkersAndQueuesAreShown) {
+    log_in();
+    EXPECT_THAT(good({"workers"}), AllOf(HasSubstr("pollux-core"), HasSubstr("memory")));
+    EXPECT_THAT(good({"queues", "-o", "json"}), HasSubstr("\"items\""));
+}
+
 TEST_F(ApiCommands, AProblemSaysWhatAndWhereAndWhichRequest) {
     log_in();
     const Ran wrong = pollux({"add", "target", "no-such-addon::x", "--address", "127.0.0.1"});

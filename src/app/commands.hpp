@@ -45,6 +45,8 @@ void add_notify(CLI::App& app, int& status);  // silence, route, receiver, notif
 void add_jobs(CLI::App& app, int& status);
 void add_events(CLI::App& app, int& status);
 void add_health(CLI::App& app, int& status);
+// workers, queues
+void add_workers(CLI::App& app, int& status);
 void add_config(CLI::App& app, int& status);
 void add_live_settings(CLI::App& settings, int& status);  // get and set below `settings`
 void add_completion(CLI::App& app, int& status);

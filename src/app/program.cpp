@@ -46,6 +46,7 @@ void add_all_commands(CLI::App& app, int& status, const FleetPorts& ports) {
     add_jobs(app, status);
     add_events(app, status);
     add_health(app, status);
+    add_workers(app, status);
     add_config(app, status);
     add_completion(app, status);
     add_commands(app, status);

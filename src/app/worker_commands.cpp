@@ -1,0 +1,84 @@
+// `pollux workers` and `pollux queues`: who works in a running server, and how polling goes by
+// class.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+
+#include "app/api_command.hpp"
+#include "app/commands.hpp"
+
+namespace pollux::app {
+namespace {
+
+using document::Node;
+
+double number(const Node& node, std::string_view name) {
+    return std::strtod(field(node, name).c_str(), nullptr);
+}
+
+std::string percent(const Node& node, std::string_view name) {
+    return field(node, name).empty() ? "-" : fmt::format("{:.1f} %", number(node, name) * 100);
+}
+
+std::string seconds(const Node& node, std::string_view name) {
+    return field(node, name).empty() ? "-" : fmt::format("{:.3f} s", number(node, name));
+}
+
+std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
+
+std::string workers_page(const Node& answer) {
+    Table table({"WORKER", "KIND", "STATUS", "LAST SEEN (UTC)", "CPU", "ACTIVE", "DONE", "FAILED"});
+    for (const Node& one : list_of(answer, "items")) {
+        table.add({field(one, "name"), field(one, "kind"), field(one, "status"),
+                   short_time(field(one, "last_seen")), percent(one, "cpu_share"),
+                   or_dash(field(one, "active")), or_dash(field(one, "completed")),
+                   or_dash(field(one, "failed"))});
+    }
+    const Node* process = answer.find("process");
+    const double bytes = process == nullptr ? 0 : number(*process, "resident_bytes");
+    return table.text(wants_colour()) + fmt::format("memory: {:.1f} MB\n", bytes / 1e6);
+}
+
+std::string queues_page(const Node& answer) {
+    Table table({"CLASS", "TASKS", "READY", "STARTS/S", "ENDS/S", "SUCCESS 24 H", "MEAN", "P95"});
+    for (const Node& one : list_of(answer, "items")) {
+        const Node* day = one.find("day");
+        const Node none;
+        const Node& last = day == nullptr ? none : *day;
+        table.add({field(one, "class"), field(one, "tasks"), field(one, "length"),
+                   fmt::format("{:.2f}", number(one, "start_rate")),
+                   fmt::format("{:.2f}", number(one, "finish_rate")),
+                   percent(last, "success_ratio"), seconds(last, "mean"), seconds(last, "p95")});
+    }
+    return table.text(wants_colour());
+}
+
+int show(const ApiArguments& arguments, const char* path, std::string (*page)(const Node&)) {
+    return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
+        const auto answer = client.get(path);
+        if (!answer) return std::unexpected(answer.error());
+        print_answer(arguments.output, *answer, [&] { return page(*answer); });
+        return 0;
+    });
+}
+
+}  // namespace
+
+void add_workers(CLI::App& app, int& status) {
+    auto arguments = std::make_shared<ApiArguments>();
+    auto* workers = app.add_subcommand("workers", "Who works in a running server, and how much.");
+    add_api_options(*workers, *arguments, false);
+    workers->callback(
+        [arguments, &status] { status = show(*arguments, "/api/workers", workers_page); });
+
+    arguments = std::make_shared<ApiArguments>();
+    auto* queues = app.add_subcommand(
+        "queues", "Polling by class: what waits, rates, success and durations of 24 hours.");
+    add_api_options(*queues, *arguments, false);
+    queues->callback(
+        [arguments, &status] { status = show(*arguments, "/api/queues", queues_page); });
+}
+
+}  // namespace pollux::app
