@@ -343,17 +343,18 @@ std::expected<runtime::AlertDesk*, Problem> alert_desk(const ServerLink& link) {
 }
 
 void act_on_alert(const ServerLink& link, ActVerb verb, Call call) {
-    auto wish = read_act(call, verb, false);
-    if (!wish) return call.problem(wish.error());
     const std::string id(call.parameter("id"));
-    link.block(std::move(call), [link, id, wish = std::move(*wish)](Call answer) {
+    link.block(std::move(call), [link, id, verb](Call answer) {
         const auto found = link.server.store().alert_reader().alert(id);
         if (!found) return answer.problem(found.error());
-        const Permission needed = permission_of(wish.verb);
+        const Permission needed = permission_of(verb);
         const bool all = access::may_everywhere(answer.principal, needed, Area::kMonitoring);
         if (!all && (!*found || !may_on_alert(answer.principal, Permission::kRead, **found))) {
             return answer.problem(not_found("alert " + base::quoted(id)));
         }
+        const auto read = read_act(answer, verb, false);
+        if (!read) return answer.problem(read.error());
+        const ActWish& wish = *read;
         auto entry = entry_of(answer, "alert", wish, "alert " + id);
         if (!all && !may_on_alert(answer.principal, needed, **found)) {
             return refuse(link, std::move(answer), std::move(entry));
@@ -416,10 +417,8 @@ bool may_on_incident(const access::Principal& principal, Permission permission,
 }
 
 void act_on_incident(const ServerLink& link, ActVerb verb, Call call) {
-    auto wish = read_act(call, verb, false);
-    if (!wish) return call.problem(wish.error());
     const std::string id(call.parameter("id"));
-    link.block(std::move(call), [link, id, wish = std::move(*wish)](Call answer) {
+    link.block(std::move(call), [link, id, verb](Call answer) {
         store::AlertReader& reader = link.server.store().alert_reader();
         const auto found = reader.incident(id);
         if (!found) return answer.problem(found.error());
@@ -431,6 +430,9 @@ void act_on_incident(const ServerLink& link, ActVerb verb, Call call) {
         if (!may(Permission::kRead)) {
             return answer.problem(not_found("incident " + base::quoted(id)));
         }
+        const auto read = read_act(answer, verb, false);
+        if (!read) return answer.problem(read.error());
+        const ActWish& wish = *read;
         // A note changes no alert.
         auto allowed = wish.verb == ActVerb::kNote ? base::Result<bool>(true)
                                                    : may_on_all_of(reader, answer.principal, id);

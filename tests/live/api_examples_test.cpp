@@ -16,6 +16,8 @@ using document::Node;
 // When an example is executed: what it names is made before and removed after.
 int turn_of(const ApiOperation& operation) {
     if (operation.id == "logout" || operation.id == "bootstrap") return 9;
+    // A route names its receiver.
+    if (operation.id == "removeReceiver") return 8;
     if (operation.id == "rollbackSettings" || operation.id == "diffSettings") return 4;
     if (operation.method == "DELETE") {
         const bool part = operation.path.ends_with("/sessions") || operation.area == "monitoring";
@@ -29,10 +31,31 @@ int turn_of(const ApiOperation& operation) {
 
 // Of those that need a state which the examples alone do not make: what they answer without it.
 const std::map<std::string, int> kWithoutState = {
-    {"bootstrap", 401},       {"changePassword", 403},   {"resetBreaker", 409},
-    {"retryDeadLetter", 409}, {"removeDeadLetter", 409}, {"followEvents", 426},
-    {"getHistory", 404},      {"cancelJob", 404},        {"retryJob", 404},
-    {"holdJob", 404},         {"releaseJob", 404},       {"getJobProposal", 409},
+    {"bootstrap", 401},
+    {"changePassword", 403},
+    {"resetBreaker", 409},
+    {"retryDeadLetter", 409},
+    {"removeDeadLetter", 409},
+    {"followEvents", 426},
+    {"getHistory", 404},
+    {"cancelJob", 404},
+    {"retryJob", 404},
+    {"holdJob", 404},
+    {"releaseJob", 404},
+    {"getJobProposal", 409},
+    {"getAlert", 404},
+    {"acknowledgeAlert", 404},
+    {"unacknowledgeAlert", 404},
+    {"resolveAlert", 404},
+    {"removeAlert", 404},
+    {"getIncident", 404},
+    {"acknowledgeIncident", 404},
+    {"resolveIncident", 404},
+    {"addIncidentNote", 404},
+    {"getNotification", 404},
+    {"retryNotification", 404},
+    {"v2GetSilence", 404},
+    {"v2ExpireSilence", 404},
 };
 
 class ApiExamples : public ApiStage {
@@ -42,7 +65,8 @@ class ApiExamples : public ApiStage {
             {"/api/devices/", "switch-1"},     {"/api/groups/", "berlin"},
             {"/api/credentials/", "switches"}, {"/api/sources/", "inventory"},
             {"/api/users/", "alice"},          {"/api/tokens/", "ci"},
-            {"/api/addons/", "snmp-system"}};
+            {"/api/receivers/", "ops"},        {"/api/routes/", "critical"},
+            {"/api/silences/", "core-work"},   {"/api/addons/", "snmp-system"}};
         for (const auto& [path, name] : names) {
             if (operation.path.starts_with(path)) return name;
         }
