@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "engine/alert_codec.hpp"
 #include "engine/event_codec.hpp"
 
 namespace {
@@ -35,6 +36,17 @@ void check(std::string_view bytes, Decode decode) {
     POLLUX_CHECK(twice.view() == once.view());
 }
 
+// For those that take all of the bytes.
+template <class Decode, class Encode>
+void check_whole(std::string_view bytes, Decode decode, Encode encode) {
+    const auto value = decode(bytes);
+    if (value) {
+        POLLUX_CHECK_MSG(encode(*value) == bytes, "one value, one encoding");
+    } else {
+        POLLUX_CHECK(!value.error().message.empty());
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -46,6 +58,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         case 2: check(bytes, pollux::engine::decode_device_spec); break;
         case 3: check(bytes, pollux::engine::decode_core_settings); break;
         case 4: check(bytes, pollux::engine::decode_task_record); break;
+        case 5:
+            check_whole(bytes, pollux::engine::decode_alert, pollux::engine::encode_alert);
+            break;
+        case 6:
+            check_whole(bytes, pollux::engine::decode_incident, pollux::engine::encode_incident);
+            break;
         default: break;
     }
     return 0;

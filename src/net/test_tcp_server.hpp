@@ -46,6 +46,9 @@ class TcpServer final : FdHandler {
             flush();
         }
 
+        // Closes at once, and so that the other side gets an error; from within a call only.
+        void reset() { resetting_ = true; }
+
         std::string received;
         std::uint64_t sent = 0;
         int number = 0;  // counted from 1
@@ -60,6 +63,11 @@ class TcpServer final : FdHandler {
                     received.append(buffer.data(), static_cast<std::size_t>(got));
                     if (server_.on_data) server_.on_data(*this);
                 }
+            }
+            if (resetting_) {
+                const linger at_once{.l_onoff = 1, .l_linger = 0};
+                setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+                return server_.drop(fd_);
             }
             if ((events & (EPOLLERR | EPOLLHUP)) != 0) return server_.drop(fd_);
             flush();
@@ -89,12 +97,16 @@ class TcpServer final : FdHandler {
         std::string pending_;
         std::function<std::string()> source_;
         bool finishing_ = false;
+        bool resetting_ = false;
         std::uint32_t watched_ = EPOLLIN;
     };
 
-    explicit TcpServer(EventLoop& loop) : loop_(loop) {
-        const TestAddress any("127.0.0.1", 0);
+    // Port 0: any that is free.
+    explicit TcpServer(EventLoop& loop, std::uint16_t port = 0) : loop_(loop) {
+        const TestAddress any("127.0.0.1", port);
         listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        const int yes = 1;  // a server that comes back finds its old connections still closing
+        setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
         POLLUX_CHECK(bind(listener_, any.get(), any.length) == 0 && listen(listener_, 512) == 0);
         sockaddr_in bound{};
         socklen_t length = sizeof bound;
