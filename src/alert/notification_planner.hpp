@@ -166,7 +166,7 @@ class NotificationPlanner {
                                                  base::WallTime& next) const;
     Wish wish_of(const std::string& key, const Group& group, const std::string& receiver,
                  Told& told, const std::vector<View>& views,
-                 std::optional<base::WallTime> quiet_until, base::WallTime now) const;
+                 std::optional<base::WallTime> quiet_until, const Step& step) const;
     void take_past(Step& step, const std::string& receiver, Told& told, const Wish& wish);
     bool tell(Step& step, const Group& group, const std::string& receiver, Told& told, Wish& wish,
               const std::vector<View>& views, bool escalate);
