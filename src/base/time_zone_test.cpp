@@ -1,9 +1,9 @@
 #include "base/time_zone.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <time.h>
 
+#include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 
