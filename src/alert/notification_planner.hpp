@@ -53,6 +53,8 @@ struct PlannerSettings {
 struct PlannerInput {
     std::vector<model::Incident> incidents;  // after their change
     std::vector<model::Alert> alerts;        // after their change
+    // Ids of incidents that became part of another one: they are over, and nobody hears of that.
+    std::vector<std::string> merged;
     // As the outbox has them, when they are delivered or given up.
     std::vector<model::Notification> answers;
     bool provisional = false;  // nothing can be stored at the moment
@@ -143,6 +145,7 @@ class NotificationPlanner {
     void take(Step& step, const model::Alert& alert);
     void take(Step& step, const model::Notification& answer);
     bool keep(Case& one, const model::Alert& alert);
+    void merge(Step& step, const std::string& incident);
     void changed(Step& step, const std::string& incident);
     void forget(const std::string& incident);
     void ask_routes(Step& step, const std::string& incident, Case& one);
