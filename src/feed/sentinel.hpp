@@ -58,8 +58,8 @@ struct SentinelTarget {
     base::Duration interval = std::chrono::seconds(30);
     base::Duration timeout = std::chrono::seconds(10);  // at most the interval
     model::TlsOptions tls = {};
-    std::shared_ptr<const model::Credentials> credentials =
-        nullptr;  // may be null; a token is sent as bearer
+    // May be null; a token is sent as bearer unless it has its place in the URL.
+    std::shared_ptr<const model::Credentials> credentials = nullptr;
 };
 
 struct SentinelOptions {
