@@ -27,8 +27,8 @@ struct TypeFacts {
     std::string type;
     bool enabled = true;
     std::optional<model::Severity> severity{};  // instead of the one that the signal names
-    base::Duration hold{};                    // `for`: pending so long, raised all the time
-    base::Duration keep_firing_for{};         // open so long after the clear
+    base::Duration hold{};                      // `for`: pending so long, raised all the time
+    base::Duration keep_firing_for{};           // open so long after the clear
     // It says that an answer did not come, so a dead device on the way explains it.
     bool missing_answer = false;
     bool operator==(const TypeFacts&) const = default;
