@@ -84,6 +84,12 @@ bool may_on(const Principal& principal, Permission permission, Area area, const 
                   [&](const auto& grants) { return gives_on(grants, permission, labels); });
 }
 
+bool may_on_all(const Principal& principal, Permission permission, Area area,
+                const Selector& selector) {
+    return decide(principal, permission, area,
+                  [&](const auto& grants) { return gives_within(grants, permission, selector); });
+}
+
 bool may_everywhere(const Principal& principal, Permission permission, Area area) {
     return decide(principal, permission, area,
                   [&](const auto& grants) { return gives_everywhere(grants, permission); });

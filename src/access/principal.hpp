@@ -44,6 +44,9 @@ bool may(const Principal& principal, Permission permission, Area area);
 // On an object with these labels.
 bool may_on(const Principal& principal, Permission permission, const Labels& labels);
 bool may_on(const Principal& principal, Permission permission, Area area, const Labels& labels);
+// On every object that the selector selects, whatever else they are labelled.
+bool may_on_all(const Principal& principal, Permission permission, Area area,
+                const Selector& selector);
 // On everything: by a grant without a selector. What has no labels (users, settings) asks this.
 bool may_everywhere(const Principal& principal, Permission permission, Area area);
 

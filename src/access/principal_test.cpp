@@ -69,6 +69,23 @@ TEST(Principal, AGrantHoldsOnItsObjectsOnly) {
     EXPECT_TRUE(may_everywhere(alice, Permission::kRead, Area::kFleet));
 }
 
+TEST(Principal, OnAllThatASelectorSelectsIsDecidedByTheSelectorAlone) {
+    const Principal alice = user({{Role::kOperator, "site=berlin"}});
+    const Principal others = user({{Role::kOperator, "site!=berlin"}});
+    const auto all = [](const Principal& who, std::string_view selector) {
+        return may_on_all(who, Permission::kOperate, Area::kMonitoring,
+                          Selector::parse(selector).value());
+    };
+    EXPECT_TRUE(all(alice, "site=berlin"));
+    EXPECT_TRUE(all(alice, "site=berlin,role=core"));
+    EXPECT_FALSE(all(alice, "role=core")) << "some of them are elsewhere";
+    EXPECT_FALSE(all(alice, ""));
+    EXPECT_FALSE(all(others, "role=core")) << "no label is no proof";
+    EXPECT_TRUE(all(others, "site=rome"));
+    EXPECT_TRUE(all(user({{Role::kOperator, ""}}), ""));
+    EXPECT_FALSE(all(user({{Role::kViewer, ""}}), ""));
+}
+
 TEST(Principal, ASelectorThatCannotBeReadSelectsNothing) {
     const Principal alice = user({{Role::kAdmin, "site==(="}});
     EXPECT_FALSE(may_on(alice, Permission::kRead, {}));

@@ -197,6 +197,9 @@ std::vector<Route> ApiService::routes() {
     add_addon_routes(all, link);
     add_history_routes(all, link);
     add_job_routes(all, link);
+    add_alert_routes(all, link);
+    add_notification_routes(all, link);
+    add_alertmanager_routes(all, link);
     add_audit_routes(all, link);
     add_worker_routes(all, link);
     add_system_routes(all, link);

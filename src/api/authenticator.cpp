@@ -5,7 +5,6 @@
 
 #include "access/credential_rules.hpp"
 #include "access/token.hpp"
-#include "api/http_credentials.hpp"
 
 namespace pollux::api {
 namespace {
@@ -116,11 +115,33 @@ std::expected<Principal, Problem> AccountAuthenticator::identify(const net::Requ
         token = *shown;
     } else if (const auto field = request.header("authorization")) {
         if (const auto bearer = bearer_token(*field)) token = *bearer;
+        const auto basic = basic_credentials(*field);
+        if (basic && access::is_token(access::kTokenPrefix, basic->password.reveal())) {
+            return by_basic(request, client, *basic);
+        }
     }
     if (!token && route.upgrade) token = net::query_parameter(request.query, "token");
     if (!token) return without_token(request, route, client, cookie);
     auto principal = accounts_.by_token(*token);
     if (!principal) return std::unexpected(unauthorized(principal.error()));
+    return std::move(*principal);
+}
+
+// The name must be that of the token or of its owner: who mixes up two tokens learns it here.
+std::expected<Principal, Problem> AccountAuthenticator::by_basic(const net::Request& request,
+                                                                 const Client& client,
+                                                                 const BasicCredentials& shown) {
+    auto principal = accounts_.by_token(shown.password.reveal());
+    if (!principal) return std::unexpected(unauthorized(principal.error()));
+    if (shown.user != principal->name && shown.user != principal->owner) {
+        return std::unexpected(
+            unauthorized("access.basic", "the user name is neither that of the token nor of its "
+                                         "owner"));
+    }
+    // Browsers add it by themselves.
+    if (is_unsafe(request.method) && !same_origin(request, client)) {
+        return std::unexpected(refusal("access.origin", "the request comes from another site"));
+    }
     return std::move(*principal);
 }
 

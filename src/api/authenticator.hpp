@@ -1,9 +1,10 @@
 // From a request to who sent it, and how often they may ask. On the API's thread, never blocks.
 //
-// What is looked at, in this order: a token in X-API-Token, one in Authorization: Bearer, one in
-// ?token= of a WebSocket upgrade (and nowhere else in a URL), the cookie of a session, the header
-// of a proxy that may log users in. A token that is shown counts: if it is wrong the answer is 401,
-// whatever else would have been right. An unsafe request that carries the cookie needs the token of
+// What is looked at, in this order: a token in X-API-Token, one in Authorization: Bearer or as the
+// password of Authorization: Basic, one in ?token= of a WebSocket upgrade (and nowhere else in a
+// URL), the cookie of a session, the header of a proxy that may log users in. A token that is shown
+// counts: if it is wrong the answer is 401, whatever else would have been right. A Basic field whose
+// password is no token is that of a proxy in front of us, and says nothing here. An unsafe request that carries the cookie needs the token of
 // its session in X-CSRF-Token, also when it shows an API token.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include "api/accounts.hpp"
 #include "api/authenticator_port.hpp"
 #include "api/client_address.hpp"
+#include "api/http_credentials.hpp"
 #include "base/siphash.hpp"
 #include "model/audit.hpp"
 
@@ -57,6 +59,9 @@ class AccountAuthenticator final : public Authenticator {
     std::expected<access::Principal, Problem> by_proxy(const net::Request& request,
                                                        std::string_view name) const;
     std::vector<access::Grant> group_grants(const net::Request& request) const;
+    std::expected<access::Principal, Problem> by_basic(const net::Request& request,
+                                                       const Client& client,
+                                                       const BasicCredentials& shown);
     bool may_see_health(const net::Request& request, const Client& client) const;
 
     Accounts& accounts_;

@@ -7,6 +7,7 @@
 
 #include "api/accounts_test_support.hpp"
 #include "api/http_credentials.hpp"
+#include "api/paging.hpp"
 
 namespace pollux::api {
 namespace {
@@ -82,6 +83,30 @@ TEST_F(AuthenticatorTest, KnowsEachKindOfCredential) {
     EXPECT_EQ(last_.csrf, csrf());
     EXPECT_EQ(who(request("GET", {})), "401 access.unauthenticated");
     EXPECT_EQ(who(request("GET", {{"Authorization", "Basic YTpi"}})), "401 access.unauthenticated");
+}
+
+TEST_F(AuthenticatorTest, ATokenMayBeThePasswordOfBasic) {
+    const auto basic = [](std::string_view user, std::string_view password) {
+        std::string text = base64url(fmt::format("{}:{}", user, password));
+        std::ranges::replace(text, '-', '+');
+        std::ranges::replace(text, '_', '/');
+        return net::HeaderField{"Authorization", "Basic " + text};
+    };
+    EXPECT_EQ(who(request("GET", {basic("alice", token_)})), "token:ci");
+    EXPECT_EQ(who(request("POST", {basic("ci", token_)})), "token:ci");
+    EXPECT_EQ(who(request("GET", {basic("root", token_)})), "401 access.basic");
+    EXPECT_EQ(who(request("GET", {basic("alice", token_.substr(0, token_.size() - 1) + "_")})),
+              "401 access.unauthenticated");
+    EXPECT_EQ(who(request("GET", {basic("alice", kPassword)})), "401 access.unauthenticated")
+        << "the password of a user is for logging in";
+    EXPECT_EQ(who(request("GET", {basic("proxy", "gate"), {"Cookie", cookie()}})), "user:alice")
+        << "what a proxy in front asks for";
+    EXPECT_EQ(who(request("POST", {basic("alice", token_), {"Origin", "https://evil.example"}})),
+              "403 access.origin");
+    bench_.wait<base::Status>(
+        [&](auto done) { bench_.accounts().revoke_token(bench_.admin(), "ci", std::move(done)); });
+    EXPECT_EQ(who(request("GET", {basic("alice", token_), {"Cookie", cookie()}})),
+              "401 access.token");
 }
 
 TEST_F(AuthenticatorTest, AWrongTokenIsNeverSavedByACookie) {

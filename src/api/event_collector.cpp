@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/alert_pages.hpp"
+#include "api/fleet_pages.hpp"
+#include "base/text.hpp"
 #include "document/json_writer.hpp"
 #include "runtime/change_log.hpp"
 
@@ -18,6 +21,18 @@ constexpr base::Duration kCorePatience = std::chrono::seconds(5);
 constexpr base::Duration kForPolling = std::chrono::seconds(60);
 // A look at all tasks takes some milliseconds of the core's time with that many.
 constexpr std::size_t kManyTasks = 200'000;
+// Of an alert, in an event; the whole is in the alert's own page.
+constexpr std::size_t kLongestMessage = 2000;
+
+EventType type_of(alert::ChangeKind kind) {
+    switch (kind) {
+        case alert::ChangeKind::kCreated: return EventType::kAlertCreated;
+        case alert::ChangeKind::kResolved: return EventType::kAlertResolved;
+        case alert::ChangeKind::kUpdated:
+        case alert::ChangeKind::kRemoved: break;
+    }
+    return EventType::kAlertUpdated;
+}
 
 }  // namespace
 
@@ -79,6 +94,35 @@ std::string poll_data(const runtime::PollNews& news) {
     return text;
 }
 
+std::string alert_data(const alert::AlertChange& change, bool provisional) {
+    std::string text;
+    JsonWriter json(text);
+    json.object();
+    if (change.alert.message.size() <= kLongestMessage) {
+        write_alert_fields(json, change.alert);
+    } else {
+        model::Alert cut = change.alert;
+        cut.message = base::valid_utf8(cut.message.substr(0, kLongestMessage)) + "…";
+        write_alert_fields(json, cut);
+    }
+    json.field("change", to_string(change.kind)).field("reason", change.cause);
+    json.field("provisional", provisional).end_object();
+    return text;
+}
+
+std::string incident_data(const alert::IncidentChange& change, bool provisional) {
+    // Notes are in the incident's own page.
+    model::Incident shown = change.incident;
+    shown.notes.clear();
+    std::string text;
+    JsonWriter json(text);
+    json.object();
+    write_incident_fields(json, shown);
+    json.field("change", to_string(change.kind)).field("reason", change.cause);
+    json.field("provisional", provisional).end_object();
+    return text;
+}
+
 std::string stats_data(const SchedulerFacts& facts) {
     std::string text;
     JsonWriter json(text);
@@ -117,6 +161,10 @@ EventCollector::EventCollector(ServerLink link, net::EventLoop& loop, EventHub& 
 void EventCollector::start() {
     tell_status();
     link_.server.events().listen([this] { link_.loop->post([this] { take_changes(); }); });
+    if (runtime::AlertDesk* desk = link_.server.alerts()) {
+        desk->set_sink([&feed = link_.server.events()](
+                           const std::vector<runtime::AlertNews>& news) { feed.alerted(news); });
+    }
     timer_.arm_in(base::Duration::zero());
 }
 
@@ -173,7 +221,28 @@ void EventCollector::take_changes() {
         hub_.publish(job ? EventType::kJobChanged : EventType::kTaskStateChanged, news.key,
                      change_data(news));
     }
+    for (const runtime::AlertNews& news : changes.alerts) tell(news);
     if (changes.dropped > 0) hub_.lost();
+}
+
+void EventCollector::tell(const runtime::AlertNews& news) {
+    if (const auto* change = std::get_if<alert::AlertChange>(&news.change)) {
+        const model::Alert& alert = change->alert;
+        hub_.publish(type_of(change->kind), alert.target, alert_data(*change, news.provisional),
+                     std::make_shared<const EventScope>(alert.labels, alert.groups));
+        return;
+    }
+    const auto& change = std::get<alert::IncidentChange>(news.change);
+    const auto view = link_.view();
+    const model::ConfigObject* device =
+        runtime::find_object(*view, model::ObjectKind::kDevice, change.incident.device);
+    std::shared_ptr<const EventScope> scope;
+    if (device != nullptr) {
+        scope = std::make_shared<const EventScope>(labels_of_object(*view, *device),
+                                                   std::vector<std::string>{});
+    }
+    hub_.publish(EventType::kIncidentChanged, change.incident.id,
+                 incident_data(change, news.provisional), std::move(scope));
 }
 
 void EventCollector::ask_core() {

@@ -47,6 +47,9 @@ SchedulerFacts scheduler_facts(const runtime::CoreLoop::View& view, bool whole);
 // The data of the events, as JSON.
 std::string change_data(const runtime::TaskNews& news);
 std::string poll_data(const runtime::PollNews& news);
+// The alert, or the incident, as it is now, with what happened to it.
+std::string alert_data(const alert::AlertChange& change, bool provisional);
+std::string incident_data(const alert::IncidentChange& change, bool provisional);
 std::string stats_data(const SchedulerFacts& facts);
 std::string addon_data(const SchedulerFacts::Addon& addon);
 std::string status_data(bool store_failing, bool core_answers, std::string_view version,
@@ -75,6 +78,7 @@ class EventCollector {
     void tick();
     bool wants(EventType type) const;
     void take_changes();
+    void tell(const runtime::AlertNews& news);
     void ask_core();
     void take_facts(const SchedulerFacts& facts, bool whole);
     void tell_status();

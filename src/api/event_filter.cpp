@@ -20,7 +20,7 @@ bool names_target(std::string_view wanted, std::string_view key) {
 
 bool about_the_whole(const Event& event) {
     return event.type == EventType::kSchedulerStats || event.type == EventType::kSystemStatus ||
-           event.key.empty();
+           (event.key.empty() && !is_about_alerts(event.type));
 }
 
 void write_names(document::JsonWriter& json, std::string_view field,
@@ -52,9 +52,10 @@ bool Subscription::matches(const Event& event, const config::TargetPlanInput* ta
         // A target may be several tasks: `key#group`.
         if (target != nullptr && names_target(wanted, target->target)) return true;
     }
-    if (target == nullptr) return false;
+    if (target == nullptr && event.scope == nullptr) return false;
+    const std::vector<std::string>& own = target == nullptr ? event.scope->groups : target->groups;
     return std::ranges::any_of(groups, [&](const std::string& group) {
-        return std::ranges::find(target->groups, group) != target->groups.end();
+        return std::ranges::find(own, group) != own.end();
     });
 }
 
@@ -143,6 +144,12 @@ bool EventSight::decide(const Event& event, const config::TargetPlanInput* targe
         case EventType::kAddonStatus: return everything_;
         case EventType::kJobChanged:
             return access::may_everywhere(principal_, Permission::kRead, Area::kJobs);
+        case EventType::kAlertCreated:
+        case EventType::kAlertUpdated:
+        case EventType::kAlertResolved:
+        case EventType::kIncidentChanged:
+            return event.scope != nullptr && access::may_on(principal_, Permission::kRead,
+                                                            Area::kMonitoring, event.scope->labels);
         case EventType::kTaskStateChanged:
         case EventType::kPollResult: break;
     }

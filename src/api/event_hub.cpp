@@ -57,10 +57,11 @@ EventHub::~EventHub() = default;
 
 // --- events -------------------------------------------------------------------------------------
 
-std::uint64_t EventHub::publish(EventType type, std::string key, std::string_view data) {
+std::uint64_t EventHub::publish(EventType type, std::string key, std::string_view data,
+                                std::shared_ptr<const EventScope> scope) {
     ++counts_.published;
     const auto event = ring_.add(type, std::move(key), ports_.wall(),
-                                 data.size() > kLongestData ? kLeftOut : data);
+                                 data.size() > kLongestData ? kLeftOut : data, std::move(scope));
     fan_out(event);
     return event->number;
 }

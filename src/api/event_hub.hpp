@@ -75,7 +75,8 @@ class EventHub {
 
     // Numbers and sends. `data` is a JSON value; one that is too large is left out. Returns the
     // number.
-    std::uint64_t publish(EventType type, std::string key, std::string_view data);
+    std::uint64_t publish(EventType type, std::string key, std::string_view data,
+                          std::shared_ptr<const EventScope> scope = nullptr);
     // Events were lost before they came here: everybody is told to start over.
     void lost();
     // The state of the server that a new follower is told, as JSON.

@@ -187,6 +187,36 @@ TEST_F(EventHubTest, AViewerOfAPartSeesThatPartAsTheFleetIsNow) {
     EXPECT_THAT(told(whole), ElementsAre(event(gone, "http::gone")));
 }
 
+TEST_F(EventHubTest, EventsOfAlertsGoByWhatTheAlertSays) {
+    Follower berlin = subscribed(R"({"type":"subscribe"})", viewer("site=berlin"));
+    Follower not_berlin = subscribed(R"({"type":"subscribe"})", viewer("site!=berlin"));
+    Follower racks = subscribed(R"({"type":"subscribe","groups":["racks"]})");
+    Follower one = subscribed(R"({"type":"subscribe","targets":["http::a"]})");
+    const auto scope = [](std::string site, std::vector<std::string> groups) {
+        return std::make_shared<const EventScope>(access::Labels{{"site", std::move(site)}},
+                                                  std::move(groups));
+    };
+    const std::uint64_t first =
+        hub->publish(kAlertCreated, "http::gone", "{}", scope("berlin", {"racks"}));
+    EXPECT_THAT(told(berlin), ElementsAre(event(first, "http::gone", "alert_created")))
+        << "the fleet need not know its target any more";
+    EXPECT_THAT(told(not_berlin), IsEmpty());
+    EXPECT_THAT(told(racks), SizeIs(1));
+    EXPECT_THAT(told(one), IsEmpty());
+    hub->publish(kAlertResolved, "http::a", "{}", scope("rome", {}));
+    EXPECT_THAT(told(one), SizeIs(1));
+    EXPECT_THAT(told(not_berlin), SizeIs(1));
+    // Of no target and no device: about us.
+    hub->publish(kAlertUpdated, "", "{}", scope("rome", {}));
+    EXPECT_THAT(told(one), IsEmpty()) << "an alert is never about the whole";
+    EXPECT_THAT(told(not_berlin), SizeIs(1));
+    hub->publish(kIncidentChanged, "i-1", "{}");
+    EXPECT_THAT(told(not_berlin), IsEmpty()) << "no label is no proof";
+    Follower whole = subscribed();
+    hub->publish(kIncidentChanged, "i-1", "{}");
+    EXPECT_THAT(told(whole), SizeIs(1));
+}
+
 TEST_F(EventHubTest, ResumesWhereItWasOrSaysThatItCannot) {
     make({.ring = {.events = 5}});
     const std::uint64_t first = change("http::a");

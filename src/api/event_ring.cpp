@@ -8,9 +8,9 @@
 namespace pollux::api {
 namespace {
 
-constexpr std::array<std::string_view, kEventTypes> kNames = {"task_state_changed", "poll_result",
-                                                              "scheduler_stats",    "system_status",
-                                                              "addon_status",       "job_changed"};
+constexpr std::array<std::string_view, kEventTypes> kNames = {
+    "task_state_changed", "poll_result",   "scheduler_stats", "system_status",  "addon_status",
+    "job_changed",        "alert_created", "alert_updated",   "alert_resolved", "incident_changed"};
 
 }  // namespace
 
@@ -23,6 +23,11 @@ std::optional<EventType> parse_event_type(std::string_view name) {
     return std::nullopt;
 }
 
+bool is_about_alerts(EventType type) {
+    return type == EventType::kAlertCreated || type == EventType::kAlertUpdated ||
+           type == EventType::kAlertResolved || type == EventType::kIncidentChanged;
+}
+
 EventRing::EventRing(std::uint32_t epoch, EventRingLimits limits)
     : epoch_(epoch), limits_(limits), next_((static_cast<std::uint64_t>(epoch) << 32U) + 1) {}
 
@@ -32,10 +37,12 @@ bool EventRing::replaces(EventType type) {
 }
 
 std::shared_ptr<const Event> EventRing::add(EventType type, std::string key, base::WallTime at,
-                                            std::string_view data) {
+                                            std::string_view data,
+                                            std::shared_ptr<const EventScope> scope) {
     auto event = std::make_shared<Event>();
     event->number = next_++;
     event->type = type;
+    event->scope = std::move(scope);
     std::string text;
     document::JsonWriter json(text);
     json.object().field("type", to_string(type)).field("seq", event->number).field("at", at);

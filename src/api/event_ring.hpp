@@ -18,7 +18,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "access/selector.hpp"
 #include "base/time.hpp"
 
 namespace pollux::api {
@@ -30,15 +32,33 @@ enum class EventType : std::uint8_t {
     kSystemStatus,
     kAddonStatus,
     kJobChanged,
+    kAlertCreated,
+    kAlertUpdated,
+    kAlertResolved,
+    kIncidentChanged,
 };
-inline constexpr std::size_t kEventTypes = 6;
+inline constexpr std::size_t kEventTypes = 10;
 std::string_view to_string(EventType type);
 std::optional<EventType> parse_event_type(std::string_view name);
+
+// About an alert or an incident, and not about the fleet: who may see it is decided by what it says
+// itself.
+bool is_about_alerts(EventType type);
+
+// What an event about an alert says for filters and grants.
+struct EventScope {
+    access::Labels labels;
+    std::vector<std::string> groups;  // of the device
+};
 
 struct Event {
     std::uint64_t number = 0;
     EventType type = EventType::kTaskStateChanged;
-    std::string key;        // of the task, job or addon; empty: about the whole
+    // Of the task, job or addon, of the target of an alert, or an incident; empty: about the whole,
+    // or an alert of no target.
+    std::string key;
+    // Of alerts and incidents; null: only for those who may see everything.
+    std::shared_ptr<const EventScope> scope;
     std::string frame;      // the message as a WebSocket sends it: one encoding for everybody
     std::size_t begin = 0;  // of the text in the frame
 
@@ -58,7 +78,8 @@ class EventRing {
 
     // `data` is a JSON value.
     std::shared_ptr<const Event> add(EventType type, std::string key, base::WallTime at,
-                                     std::string_view data);
+                                     std::string_view data,
+                                     std::shared_ptr<const EventScope> scope = nullptr);
     // Events were lost before they came here: every follower is to start over.
     void forget();
 

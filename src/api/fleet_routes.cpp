@@ -1,5 +1,5 @@
-// What is configured: devices, groups, credentials and sources, as objects with origin and version.
-// Targets have a file of their own.
+// What is configured: devices, groups, credentials, sources, and who is told of alerts, as objects
+// with origin and version. Targets have a file of their own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,9 @@
 #include "api/fleet_pages.hpp"
 #include "api/paging.hpp"
 #include "api/routes.hpp"
+#include "api/silence_edits.hpp"
+#include "api/silence_rules.hpp"
+#include "document/parse.hpp"
 
 namespace pollux::api {
 namespace {
@@ -30,11 +33,20 @@ struct Collection {
     std::string_view operations[6];  // list, get, create, replace, remove, adopt
     std::string_view summaries[6];
     std::string_view example;  // a body of POST
+    std::string_view tag = "fleet";
+    Permission write = Permission::kManage;
+    Area area = Area::kFleet;
 };
 
-// Only devices have labels of their own; what has none is for those who may do it everywhere.
+// Only devices have labels of their own; what has none is for those who may do it everywhere. A
+// silence reaches as far as its matchers.
 bool may(const Call& call, Permission permission, const runtime::FleetView& view,
          const ConfigObject& object) {
+    if (object.kind == ObjectKind::kSilence) {
+        document::Diagnostics diagnostics;
+        const auto body = document::parse_json(object.body, "silence", diagnostics);
+        return may_on_silence(call.principal, permission, matchers_of(body.root));
+    }
     if (access::may_everywhere(call.principal, permission, Area::kFleet)) return true;
     if (object.kind != ObjectKind::kDevice) return false;
     return access::may_on(call.principal, permission, Area::kFleet, labels_of_object(view, object));
@@ -111,6 +123,8 @@ void answer_with(const ServerLink& link, ObjectKind kind, const std::string& nam
     call.json(status, std::move(body));
 }
 
+bool carries_body(EditVerb verb) { return verb == EditVerb::kCreate || verb == EditVerb::kReplace; }
+
 void change(const ServerLink& link, const Collection& collection, EditVerb verb, Call call) {
     auto body = read_body(call);
     if (!body) {
@@ -121,8 +135,11 @@ void change(const ServerLink& link, const Collection& collection, EditVerb verb,
     wanted.verb = verb;
     wanted.kind = collection.kind;
     document::Diagnostics diagnostics;
+    // The reason of a silence is its own.
     std::string reason;
-    take_reason(*body, reason);
+    document::Node rest = *body;
+    take_reason(rest, reason);
+    if (collection.kind != ObjectKind::kSilence) *body = std::move(rest);
     if (verb == EditVerb::kCreate) {
         const document::Node* name = body->find("name");
         if (name == nullptr || !name->is_scalar() || name->scalar().empty()) {
@@ -141,6 +158,8 @@ void change(const ServerLink& link, const Collection& collection, EditVerb verb,
         return;
     }
     wanted.if_version = *version;
+    const bool reaches = collection.kind != ObjectKind::kSilence || !carries_body(verb) ||
+                         may_on_silence(call.principal, collection.write, matchers_of(*body));
     wanted.body = std::move(*body);
     const auto view = link.view();
     ConfigObject shown;
@@ -149,7 +168,10 @@ void change(const ServerLink& link, const Collection& collection, EditVerb verb,
     const ConfigObject* object = runtime::find_object(*view, collection.kind, wanted.name);
     auto entry = audit_entry(call, fmt::format("{}.{}", collection.one, to_string(verb)),
                              wanted.name, reason);
-    if (!may(call, Permission::kManage, *view, object == nullptr ? shown : *object)) {
+    // Of a new silence only its own body says how far it reaches.
+    const bool judged = object != nullptr || collection.kind != ObjectKind::kSilence;
+    if (!reaches ||
+        (judged && !may(call, collection.write, *view, object == nullptr ? shown : *object))) {
         refuse(link, std::move(call), std::move(entry));
         return;
     }
@@ -170,14 +192,14 @@ Route fleet_route(const Collection& collection, std::size_t operation, std::stri
     Route route;
     route.method = method;
     route.path = path;
-    route.area = Area::kFleet;
+    route.area = collection.area;
     route.operation = collection.operations[operation];
-    route.tag = "fleet";
+    route.tag = collection.tag;
     route.summary = collection.summaries[operation];
     route.response_example = kAnswer;
     route.body_limit = 1U << 20U;
     if (method != "GET") {
-        route.permission = Permission::kManage;
+        route.permission = collection.write;
         route.rate = RateClass::kConfigWrite;
     }
     return route;
@@ -204,7 +226,7 @@ void add_collection(std::vector<Route>& routes, const ServerLink& link,
     const auto writer = [&](std::size_t operation, std::string_view method, std::string_view path,
                             EditVerb verb) {
         Route route = fleet_route(collection, operation, method, path);
-        if (verb == EditVerb::kCreate || verb == EditVerb::kReplace) {
+        if (carries_body(verb)) {
             route.request_schema = R"({"type":"object"})";
             route.request_example = collection.example;
             route.description =
@@ -273,12 +295,74 @@ constexpr Collection kSources = {
      "Replace a source.", "Remove a source.", "Take over a source that files own."},
     R"({"name":"inventory","file_sd":"/etc/pollux/targets.json"})"};
 
+constexpr Collection kReceivers = {
+    ObjectKind::kReceiver,
+    "receiver",
+    "/api/receivers",
+    "/api/receivers/{name}",
+    "/api/receivers/{name}/adopt",
+    {"listReceivers", "getReceiver", "createReceiver", "replaceReceiver", "removeReceiver",
+     "adoptReceiver"},
+    {"Receivers of notifications, by name.", "One receiver.", "Add a receiver with its channels.",
+     "Replace a receiver.", "Remove a receiver.", "Take over a receiver that files own."},
+    R"({"name":"ops","channels":[{"name":"hook","url":"http://127.0.0.1:9/alerts"}]})",
+    "notifications"};
+constexpr Collection kRoutes = {
+    ObjectKind::kRoute,
+    "route",
+    "/api/routes",
+    "/api/routes/{name}",
+    "/api/routes/{name}/adopt",
+    {"listRoutes", "getRoute", "createRoute", "replaceRoute", "removeRoute", "adoptRoute"},
+    {"Routes of notifications, by name.", "One route.", "Add a route.", "Replace a route.",
+     "Remove a route.", "Take over a route that files own."},
+    R"({"name":"critical","at_least":"critical","receivers":["ops"]})",
+    "notifications"};
+constexpr Collection kSilences = {
+    ObjectKind::kSilence,
+    "silence",
+    "/api/silences",
+    "/api/silences/{name}",
+    "/api/silences/{name}/adopt",
+    {"listSilences", "getSilence", "createSilence", "replaceSilence", "removeSilence",
+     "adoptSilence"},
+    {"Silences, by name.", "One silence.", "Add a silence, with owner, reason and end.",
+     "Replace a silence.", "Remove a silence.", "Take over a silence that files own."},
+    R"({"name":"core-work","match":["device=\"core-1\""],"until":"2096-01-02T03:04:05Z",)"
+    R"("owner":"eve","reason":"new firmware"})",
+    "notifications",
+    Permission::kOperate,
+    Area::kMonitoring};
+
+void add_expire(std::vector<Route>& routes, const ServerLink& link) {
+    Route route;
+    route.method = "POST";
+    route.path = "/api/silences/{name}/expire";
+    route.area = kSilences.area;
+    route.permission = kSilences.write;
+    route.operation = "expireSilence";
+    route.tag = kSilences.tag;
+    route.summary = "End a silence now; one that has not begun, or recurs, is removed.";
+    route.status = 204;
+    route.handler = [link](Call call) {
+        const std::string name(call.parameter("name"));
+        expire_silence(link, std::move(call), name, SilenceName::kName,
+                       [](Call answer, base::Status done) {
+                           if (!done) return answer.problem(problem_of_edit(done.error()));
+                           answer.send(net::Response{.status = 204, .headers = {}, .body = {}});
+                       });
+    };
+    routes.push_back(std::move(route));
+}
+
 }  // namespace
 
 void add_fleet_routes(std::vector<Route>& routes, const ServerLink& link) {
-    for (const Collection& collection : {kDevices, kGroups, kCredentials, kSources}) {
+    for (const Collection& collection :
+         {kDevices, kGroups, kCredentials, kSources, kReceivers, kRoutes, kSilences}) {
         add_collection(routes, link, collection);
     }
+    add_expire(routes, link);
 }
 
 }  // namespace pollux::api

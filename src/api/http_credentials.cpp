@@ -6,6 +6,7 @@
 #include <array>
 
 #include "access/token.hpp"
+#include "api/paging.hpp"
 
 namespace pollux::api {
 namespace {
@@ -18,6 +19,16 @@ std::string_view trimmed(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
     return text;
+}
+
+// What stands behind the scheme of an Authorization field; nothing for another one.
+std::optional<std::string_view> after_scheme(std::string_view authorization,
+                                             std::string_view scheme) {
+    const std::string_view text = trimmed(authorization);
+    if (!net::equal_ignoring_case(text.substr(0, scheme.size()), scheme)) return std::nullopt;
+    const std::string_view rest = text.substr(scheme.size());
+    if (!rest.empty() && rest.front() != ' ' && rest.front() != '\t') return std::nullopt;
+    return trimmed(rest);
 }
 
 }  // namespace
@@ -44,12 +55,21 @@ std::vector<std::string_view> cookie_values(const net::Request& request, std::st
 }
 
 std::optional<std::string_view> bearer_token(std::string_view authorization) {
-    const std::string_view text = trimmed(authorization);
-    constexpr std::string_view kScheme = "bearer";
-    if (!net::equal_ignoring_case(text.substr(0, kScheme.size()), kScheme)) return std::nullopt;
-    const std::string_view rest = text.substr(kScheme.size());
-    if (!rest.empty() && rest.front() != ' ' && rest.front() != '\t') return std::nullopt;
-    return trimmed(rest);
+    return after_scheme(authorization, "bearer");
+}
+
+std::optional<BasicCredentials> basic_credentials(std::string_view authorization) {
+    const auto shown = after_scheme(authorization, "basic");
+    if (!shown) return std::nullopt;
+    std::string text(*shown);
+    while (!text.empty() && text.back() == '=') text.pop_back();
+    std::ranges::replace(text, '+', '-');
+    std::ranges::replace(text, '/', '_');
+    const base::Secret pair(from_base64url(text).value_or(""));
+    const std::size_t colon = pair.reveal().find(':');
+    if (colon == std::string::npos) return BasicCredentials{};
+    return BasicCredentials{pair.reveal().substr(0, colon),
+                            base::Secret(pair.reveal().substr(colon + 1))};
 }
 
 std::size_t count_fields(const net::Request& request, std::string_view name) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/secret.hpp"
 #include "base/time.hpp"
 #include "net/http_message.hpp"
 
@@ -17,6 +18,14 @@ std::vector<std::string_view> cookie_values(const net::Request& request, std::st
 
 // The token of "Bearer <token>"; nothing for another scheme. A Bearer without a token is empty.
 std::optional<std::string_view> bearer_token(std::string_view authorization);
+
+// User name and password of "Basic <base64>"; nothing for another scheme. What cannot be read, or
+// has no colon, is empty.
+struct BasicCredentials {
+    std::string user;
+    base::Secret password;
+};
+std::optional<BasicCredentials> basic_credentials(std::string_view authorization);
 
 // How often a field stands in the request.
 std::size_t count_fields(const net::Request& request, std::string_view name);

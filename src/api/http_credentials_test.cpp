@@ -49,6 +49,22 @@ TEST(HttpCredentials, ReadsBearerTokens) {
     EXPECT_EQ(bearer_token(""), std::nullopt);
 }
 
+TEST(HttpCredentials, ReadsBasicCredentials) {
+    const auto read = [](std::string_view text) {
+        const auto shown = basic_credentials(text);
+        return shown ? shown->user + "|" + shown->password.reveal() : std::string("none");
+    };
+    EXPECT_EQ(read("Basic YWxpY2U6c2VjcmV0"), "alice|secret");
+    EXPECT_EQ(read("basic  YWxpY2U6YTpi "), "alice|a:b") << "the first colon divides";
+    EXPECT_EQ(read("Basic YTpi"), "a|b");
+    EXPECT_EQ(read("Basic YTr/+w=="), "a|\xff\xfb") << "the plain alphabet, with padding";
+    EXPECT_EQ(read("Basic !!!"), "|");
+    EXPECT_EQ(read("Basic YWxpY2U="), "|") << "no colon";
+    EXPECT_EQ(read("Basic"), "|");
+    EXPECT_EQ(read("Bearer YTpi"), "none");
+    EXPECT_EQ(read("BasicYTpi"), "none");
+}
+
 TEST(HttpCredentials, FindsTokensInUrls) {
     const std::string token =
         access::make_token(access::kTokenPrefix, access::RandomBytes{}).reveal();

@@ -33,6 +33,10 @@ Route target_route(std::string_view method, std::string_view path, std::string_v
 Route system_route(std::string_view path, std::string_view operation, std::string_view summary);
 void add_history_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_job_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_alert_routes(std::vector<Route>& routes, const ServerLink& link);
+// Alertmanager's API v2.
+void add_alertmanager_routes(std::vector<Route>& routes, const ServerLink& link);
+void add_notification_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_settings_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_audit_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_worker_routes(std::vector<Route>& routes, const ServerLink& link);

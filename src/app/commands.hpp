@@ -39,6 +39,9 @@ void add_login(CLI::App& app, int& status);     // login, logout
 void add_accounts(CLI::App& app, int& status);  // user, token
 void add_objects(CLI::App& app, int& status);   // get, add, set, rm, enable, disable
 void add_failures(CLI::App& app, int& status);  // breaker, dlq, failures
+void add_alerts(CLI::App& app, int& status);    // alerts
+void add_incidents(CLI::App& app, int& status);
+void add_notify(CLI::App& app, int& status);  // silence, route, receiver, notifications
 void add_jobs(CLI::App& app, int& status);
 void add_events(CLI::App& app, int& status);
 void add_health(CLI::App& app, int& status);

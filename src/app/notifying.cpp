@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/shard_drivers.hpp"
+#include "runtime/zone_files.hpp"
 
 namespace pollux::app {
 namespace {
@@ -72,6 +73,15 @@ base::Result<Notifying::Setup> Notifying::setup() const {
     };
     setup.sentinel.heartbeat = target(policy->sentinel_url);
     setup.sentinel.peer = target(policy->sentinel_watch);
+    const auto login = policy->credentials.find(settings.alertmanager_credentials.text);
+    for (std::string url : settings.alertmanager_urls) {
+        while (url.ends_with('/')) url.pop_back();
+        setup.alertmanagers.push_back(
+            {std::move(url), login == policy->credentials.end() ? nullptr : login->second});
+    }
+    setup.silences = policy->silences;
+    setup.review = policy->planner.review;
+    setup.external_url = policy->planner.external_url;
     return setup;
 }
 
@@ -90,6 +100,7 @@ base::Status Notifying::open(Setup setup) {
         *loop_, *resolver_, setup.egress, std::move(options),
         [this](const std::shared_ptr<const feed::DeliveryReport>& done) { report(*done); });
     client_ = std::make_unique<net::HttpClient>(*loop_, *resolver_, setup.egress);
+    make_forwarder();
     take(std::move(setup));
     return {};
 }
@@ -112,6 +123,7 @@ void Notifying::stop() {
     loop_->post([this, stopped] {
         again_->cancel();
         sentinel_.reset();
+        forwarder_.reset();
         deliverer_->stop(kStopWait, [stopped] { stopped->set_value(); });
     });
     future.wait_for(2 * kStopWait);
@@ -119,6 +131,7 @@ void Notifying::stop() {
     thread_.join();
     // Everything that lives on the loop goes before it, and not by the thread that ended.
     sentinel_.reset();
+    forwarder_.reset();
     deliverer_.reset();
     client_.reset();
     again_.reset();
@@ -132,6 +145,16 @@ void Notifying::take(Setup setup) {
     deliverer_->set_egress(setup.egress);
     deliverer_->set_email(std::move(setup.email));
     deliverer_->set_exec(std::move(setup.exec));
+    auto silences = std::make_shared<alert::SilenceBook>(runtime::zone_lookup());
+    for (model::Silence& one : setup.silences) {
+        // They were checked when they were made: one that is refused now holds nothing.
+        if (!silences->put(std::move(one))) continue;
+    }
+    silences_ = std::move(silences);
+    review_ = setup.review;
+    external_url_ = std::move(setup.external_url);
+    client_->set_egress(setup.egress);
+    forwarder_->set_targets(setup.alertmanagers);
     const bool other = !same(setup.sentinel.heartbeat, sentinel_options_.heartbeat) ||
                        !same(setup.sentinel.peer, sentinel_options_.peer);
     if (sentinel_ && !other) return;
@@ -139,6 +162,30 @@ void Notifying::take(Setup setup) {
     sentinel_ = std::make_unique<feed::Sentinel>(
         *loop_, *client_, std::move(setup.sentinel), [this] { return server_.well(); },
         [this](const feed::PeerReport& change) { peer_changed(change); });
+}
+
+void Notifying::make_forwarder() {
+    forwarder_ = std::make_unique<feed::AlertmanagerForwarder>(
+        *loop_, *client_, log_,
+        feed::ForwarderPorts{[this](auto done) { snapshot(std::move(done)); },
+                             [this] { return external_url_; }});
+}
+
+// What people may be told of: neither pending nor suppressed nor silent.
+void Notifying::snapshot(std::move_only_function<void(std::vector<model::Alert>)> done) {
+    runtime::AlertDesk* desk = server_.alerts();
+    if (review_ || desk == nullptr) return done({});
+    // The loop stays until the answer was handed over, even if we are gone by then.
+    desk->open_alerts([loop = loop_, silences = silences_,
+                       done = std::move(done)](auto alerts) mutable {
+        const base::WallTime now = net::wall_now();
+        std::erase_if(alerts, [&](const model::Alert& alert) {
+            const bool told = alert.state == model::AlertState::kActive ||
+                              alert.state == model::AlertState::kAcknowledged;
+            return !told || silences->holding(alert::labels_of(alert), now).has_value();
+        });
+        done(std::move(alerts));
+    });
 }
 
 void Notifying::offer(std::vector<model::Notification> rows) {

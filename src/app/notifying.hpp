@@ -1,5 +1,6 @@
 // The thread that delivers: takes notifications from the desk of alerts, sends them through the
-// channels of their receivers, and gives the outcome back; and the sentinel beside it.
+// channels of their receivers, and gives the outcome back; beside it the sentinel, and who forwards
+// alerts to Alertmanagers.
 //
 // start(), follow() and stop() belong to the main thread.
 #pragma once
@@ -9,7 +10,9 @@
 #include <memory>
 #include <thread>
 
+#include "alert/silence_book.hpp"
 #include "base/result.hpp"
+#include "feed/alertmanager_forwarder.hpp"
 #include "feed/deliverer.hpp"
 #include "feed/sentinel.hpp"
 #include "net/event_loop.hpp"
@@ -41,6 +44,11 @@ class Notifying {
         feed::EmailOptions email;
         protocol::exec::ExecRules exec;
         feed::SentinelOptions sentinel;
+        std::vector<feed::ForwardTarget> alertmanagers;
+        // What is silent, or under review, is not forwarded.
+        std::vector<model::Silence> silences;
+        bool review = true;
+        std::string external_url;
     };
 
     Notifying(runtime::Server& server, observe::Log& log) : server_(server), log_(log) {}
@@ -51,6 +59,8 @@ class Notifying {
     void offer_waiting();
     void report(const feed::DeliveryReport& report);
     void peer_changed(const feed::PeerReport& report);
+    void make_forwarder();
+    void snapshot(std::move_only_function<void(std::vector<model::Alert>)> done);
 
     runtime::Server& server_;
     observe::Log& log_;
@@ -60,7 +70,11 @@ class Notifying {
     // Only on the thread, from its start on.
     std::unique_ptr<net::Resolver> resolver_;
     std::unique_ptr<feed::Deliverer> deliverer_;
-    std::unique_ptr<net::HttpClient> client_;  // of the sentinel
+    std::unique_ptr<net::HttpClient> client_;  // of the sentinel and the forwarder
+    std::unique_ptr<feed::AlertmanagerForwarder> forwarder_;
+    std::shared_ptr<const alert::SilenceBook> silences_;  // what holds at the moment
+    bool review_ = true;
+    std::string external_url_;
     std::unique_ptr<feed::Sentinel> sentinel_;
     feed::SentinelOptions sentinel_options_;
     std::deque<model::Notification> no_room_;  // the deliverer was full; offered again

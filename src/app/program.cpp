@@ -40,6 +40,9 @@ void add_all_commands(CLI::App& app, int& status, const FleetPorts& ports) {
     add_accounts(app, status);
     add_objects(app, status);
     add_failures(app, status);
+    add_alerts(app, status);
+    add_incidents(app, status);
+    add_notify(app, status);
     add_jobs(app, status);
     add_events(app, status);
     add_health(app, status);

@@ -17,7 +17,13 @@ namespace {
 constexpr std::string_view kHead = "\x1b[1m";
 constexpr std::string_view kEnd = "\x1b[0m";
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kColours = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kColours = {{
+    {"critical", "\x1b[31m"},
+    {"major", "\x1b[31m"},
+    {"minor", "\x1b[33m"},
+    {"warning", "\x1b[33m"},
+    {"delivered", "\x1b[32m"},
+    {"resolved", "\x1b[32m"},
     {"open", "\x1b[31m"},
     {"dead letter", "\x1b[31m"},
     {"refused", "\x1b[31m"},

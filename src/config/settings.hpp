@@ -223,6 +223,8 @@ struct Settings {
     WebAddress sentinel_url;
     base::Duration sentinel_interval = std::chrono::seconds(30);
     WebAddress sentinel_watch;
+    std::vector<std::string> alertmanager_urls;
+    CredentialName alertmanager_credentials;
 
     // Read and kept for Proxmox targets.
     bool backup_polling_enabled = true;

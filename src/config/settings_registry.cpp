@@ -381,6 +381,13 @@ constexpr SettingDef kAlerts[] = {
     {"sentinel_watch", "sentinelWatch", "POLLUX_SENTINEL_WATCH", "", &Settings::sentinel_watch, 0,
      0, kRefuse, false, kLive,
      "Address of another Pollux that this one watches; three missed answers raise an alert."},
+    {"alertmanager_urls", "alertmanagerUrls", "POLLUX_ALERTMANAGER_URLS", "",
+     &Settings::alertmanager_urls, 0, 0, kRefuse, false, kLive,
+     "Alertmanagers that are kept told of the open alerts, such as `http://alertmanager:9093`. All "
+     "of them are told everything that people may be told; routing is theirs."},
+    {"alertmanager_credentials", "alertmanagerCredentials", "POLLUX_ALERTMANAGER_CREDENTIALS", "",
+     &Settings::alertmanager_credentials, 0, 0, kRefuse, false, kLive,
+     "Credential for these: a token, or user name and password."},
 };
 
 constexpr SettingDef kProxmox[] = {

@@ -107,6 +107,7 @@ constexpr Section kSections[] = {
     {"pulse_monitor_", "Polls and freshness"},
     {"pulse_scheduler_", "Queue, breakers and dead letters"},
     {"pulse_http_", "Requests to the API"},
+    {"pulse_alert", "Alerts"},
     {"pollux_", "More about Pollux"},
     {"process_", "The process"},
 };

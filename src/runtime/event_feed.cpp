@@ -1,5 +1,6 @@
 #include "runtime/event_feed.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pollux::runtime {
@@ -12,6 +13,16 @@ void EventFeed::changed(TaskNews news) {
     } else {
         changes_.push_back(std::move(news));
     }
+    if (!std::exchange(woken_, true)) wake_();
+}
+
+void EventFeed::alerted(const std::vector<AlertNews>& news) {
+    const std::lock_guard lock(mutex_);
+    if (!wake_ || news.empty()) return;
+    const std::size_t room = limits_.changes - std::min(alerts_.size(), limits_.changes);
+    const auto taken = static_cast<std::ptrdiff_t>(std::min(room, news.size()));
+    alerts_.insert(alerts_.end(), news.begin(), news.begin() + taken);
+    dropped_ += news.size() - static_cast<std::size_t>(taken);
     if (!std::exchange(woken_, true)) wake_();
 }
 
@@ -35,6 +46,7 @@ void EventFeed::listen(std::function<void()> wake) {
     woken_ = false;
     if (wake_) return;
     changes_.clear();
+    alerts_.clear();
     polls_.clear();
     dropped_ = 0;
 }
@@ -48,7 +60,7 @@ void EventFeed::want_polls(bool wanted) {
 EventFeed::Changes EventFeed::take_changes() {
     const std::lock_guard lock(mutex_);
     woken_ = false;
-    return {std::exchange(changes_, {}), std::exchange(dropped_, 0)};
+    return {std::exchange(changes_, {}), std::exchange(alerts_, {}), std::exchange(dropped_, 0)};
 }
 
 std::vector<PollNews> EventFeed::take_polls() {

@@ -1,5 +1,5 @@
-// What happened on the core's thread, on its way to who shows it. The core writes and never waits;
-// one reader takes what there is, on its own thread.
+// What happened on the threads of the core and of alerts, on its way to who shows it. They write and
+// never wait; one reader takes what there is, on its own thread.
 //
 // Invariants
 // 1. Bounded: of the results of polls only the newest of each task waits, and above a limit news
@@ -20,6 +20,7 @@
 #include "base/time.hpp"
 #include "engine/persistence_pump.hpp"
 #include "model/run.hpp"
+#include "runtime/alerts/alert_news.hpp"
 #include "schedule/command.hpp"
 
 namespace pollux::runtime {
@@ -51,7 +52,7 @@ struct PollNews {
 };
 
 struct EventFeedLimits {
-    std::size_t changes = 20'000;
+    std::size_t changes = 20'000;  // of tasks, and as many of alerts
     std::size_t polls = 20'000;
 };
 
@@ -62,15 +63,18 @@ class EventFeed {
     // The core's side.
     void changed(TaskNews news);
     void polled(PollNews news);
+    // The desk of alerts' side.
+    void alerted(const std::vector<AlertNews>& news);
     bool polls_wanted() const { return polls_wanted_.load(std::memory_order_relaxed); }
 
-    // The reader's side. `wake` is called from the core's thread when there are changes; it must
-    // not block, nor call the feed. Empty: nobody listens any more; afterwards it is not called.
+    // The reader's side. `wake` is called from the thread of the core or of alerts when there are
+    // changes; it must not block, nor call the feed. Empty: nobody listens any more; afterwards it is not called.
     void listen(std::function<void()> wake);
     void want_polls(bool wanted);
 
     struct Changes {
-        std::vector<TaskNews> news;  // in their order
+        std::vector<TaskNews> news;    // in their order
+        std::vector<AlertNews> alerts;  // likewise
         std::uint64_t dropped = 0;   // since the last take, changes and results
     };
     Changes take_changes();
@@ -83,6 +87,7 @@ class EventFeed {
     std::function<void()> wake_;
     bool woken_ = false;
     std::vector<TaskNews> changes_;
+    std::vector<AlertNews> alerts_;
     std::map<std::string, PollNews, std::less<>> polls_;
     std::uint64_t dropped_ = 0;
 };

@@ -54,6 +54,26 @@ TEST(EventFeed, WakesOnceForAllThatWaits) {
     EXPECT_EQ(woken, 2);
 }
 
+TEST(EventFeed, CarriesAlertsWithinTheSameBounds) {
+    EventFeed feed({.changes = 3, .polls = 3});
+    const std::vector<AlertNews> two(2);
+    feed.alerted(two);
+    EXPECT_THAT(feed.take_changes().alerts, IsEmpty()) << "nobody listens";
+    int woken = 0;
+    feed.listen([&] { ++woken; });
+    feed.alerted({});
+    EXPECT_EQ(woken, 0);
+    feed.alerted(two);
+    feed.changed(change("a"));
+    feed.alerted(two);
+    EXPECT_EQ(woken, 1);
+    const auto taken = feed.take_changes();
+    EXPECT_THAT(taken.alerts, SizeIs(3));
+    EXPECT_THAT(taken.news, SizeIs(1));
+    EXPECT_EQ(taken.dropped, 1U);
+    EXPECT_THAT(feed.take_changes().alerts, IsEmpty());
+}
+
 TEST(EventFeed, KeepsTheNewestResultOfEachTask) {
     EventFeed feed;
     feed.listen([] {});

@@ -77,9 +77,7 @@ base::Status Server::make_alerts() {
     const auto [high, low] = random_bits();
     AlertDeskOptions options;
     options.seed = {high, low};
-    options.zones = [files = std::make_shared<const ZoneFiles>()](std::string_view name) {
-        return files->find(name);
-    };
+    options.zones = zone_lookup();
     options.load = std::exchange(alert_load_, {});
     options.image = image_->alerts;
     options.policy = notify_policy();

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "observe/metric_writer.hpp"
+#include "runtime/alerts/alert_metrics.hpp"
 #include "runtime/core_metrics.hpp"
 #include "runtime/process_stats.hpp"
 #include "runtime/server.hpp"
@@ -17,6 +18,7 @@ struct Gathering {
     std::string core;
     std::vector<ShardCounts> shards;
     InboundCounts inbound;
+    AlertCounts alerts;
     DevicePage devices;
     std::size_t missing = 0;
     std::move_only_function<void(std::string)> done;
@@ -178,13 +180,15 @@ void Server::write_own_metrics(const std::vector<ShardCounts>& shards, const Inb
 
 void Server::metrics(std::move_only_function<void(std::string)> done) {
     auto gathering = std::make_shared<Gathering>();
-    gathering->missing = shards_.size() + 2;
+    gathering->missing = shards_.size() + (alerts_ ? 3 : 2);
     gathering->shards.resize(shards_.size());
     gathering->done = std::move(done);
     const auto arrived = [this, gathering] {
         if (--gathering->missing > 0) return;
         std::string page = std::move(gathering->core);
         write_own_metrics(gathering->shards, gathering->inbound, page);
+        MetricWriter writer(page);
+        write_alert_metrics(writer, gathering->alerts);
         gathering->done(std::move(page));
     };
     ask(
@@ -203,6 +207,14 @@ void Server::metrics(std::move_only_function<void(std::string)> done) {
             arrived();
         });
     });
+    if (alerts_) {
+        alerts_->collect_counts([this, gathering, arrived](AlertCounts counts) {
+            loop_.post([gathering, arrived, counts = std::move(counts)] {
+                gathering->alerts = counts;
+                arrived();
+            });
+        });
+    }
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         shards_[i]->collect_counts([this, i, gathering, arrived](ShardCounts counts) {
             loop_.post([i, gathering, arrived, counts = std::move(counts)]() mutable {

@@ -49,6 +49,12 @@ base::Result<std::shared_ptr<const base::TimeZone>> ZoneFiles::find(std::string_
     return result;
 }
 
+alert::ZoneLookup zone_lookup() {
+    return [files = std::make_shared<const ZoneFiles>()](std::string_view name) {
+        return files->find(name);
+    };
+}
+
 void check_zones(const config::Fleet& fleet, const config::Places& places,
                  document::Diagnostics& diagnostics) {
     const ZoneFiles zones;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "alert/time_windows.hpp"
 #include "base/result.hpp"
 #include "base/time_zone.hpp"
 #include "config/fleet.hpp"
@@ -27,6 +28,9 @@ class ZoneFiles {
     mutable std::mutex mutex_;
     mutable std::map<std::string, std::shared_ptr<const base::TimeZone>, std::less<>> zones_;
 };
+
+// The zones of this system, for who works with windows of time; it keeps what it has read.
+alert::ZoneLookup zone_lookup();
 
 // An error for each time zone of a fleet that this system does not have.
 void check_zones(const config::Fleet& fleet, const config::Places& places,

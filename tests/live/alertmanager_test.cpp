@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "net/test_http_receiver.hpp"
+#include "net/test_http_catcher.hpp"
 #include "tests/live/test_alertmanager.hpp"
 
 namespace pollux::live {
@@ -29,7 +29,7 @@ TEST(AlertmanagerPeer, TakesAlertsAndSilencesOfAmtool) {
 }
 
 TEST(AlertmanagerPeer, SendsOnToAReceiver) {
-    net::test::HttpReceiver hook;
+    net::test::HttpCatcher hook;
     Alertmanager peer(
         "route:\n  receiver: hook\n  group_wait: 0s\nreceivers:\n  - name: hook\n"
         "    webhook_configs:\n      - url: " +
