@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "tests/live/alert_stage.hpp"
 #include "tests/live/state_copy.hpp"
@@ -63,7 +64,7 @@ TEST_F(AlertFlow, AParentAndItsChildrenAreOneMessage) {
 
 TEST_F(AlertFlow, AReceiverThatIsDownGetsEverythingInOrderWhenItIsBack) {
     ASSERT_NO_FATAL_FAILURE(start(false));
-    receiver_.set_down(true);
+    set_receiver_down(true);
     fail(3);
     ASSERT_TRUE(eventually([&] {
         return server_->log().find("notification not delivered") != std::string::npos;
@@ -74,9 +75,9 @@ TEST_F(AlertFlow, AReceiverThatIsDownGetsEverythingInOrderWhenItIsBack) {
     })) << server_->log();
     server_->kill();
     server_->start();
-    receiver_.set_down(false);
+    set_receiver_down(false);
     ASSERT_TRUE(comes("recovery", 3)) << server_->log();
-    const std::vector<Told> all = receiver_.taken();
+    const std::vector<Told> all = taken();
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[0].kind, "problem");
     EXPECT_EQ(all[1].kind, "recovery");
@@ -109,7 +110,7 @@ TEST_F(AlertFlow, WhateverTheMomentOfAKillNothingIsLostAndARepeatHasTheSameKey) 
     // A message that came twice came with the same key; under different keys, each incident is
     // told once.
     std::map<std::pair<std::string, std::string>, std::set<std::string>> keys;
-    for (const Told& one : receiver_.taken()) keys[{one.incident, one.kind}].insert(one.key);
+    for (const Told& one : taken()) keys[{one.incident, one.kind}].insert(one.key);
     for (const auto& [what, of_it] : keys) {
         EXPECT_EQ(of_it.size(), 1U) << what.second << " of " << what.first;
     }

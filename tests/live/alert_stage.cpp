@@ -4,7 +4,7 @@
 
 namespace pollux::live {
 
-Told ReceiverThread::read(const net::Request& request) {
+Told read_told(const net::Request& request) {
     document::Diagnostics diagnostics;
     const document::Parsed parsed = document::parse_json(request.body, "body", diagnostics);
     Told told;

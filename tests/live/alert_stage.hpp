@@ -4,12 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <future>
-#include <mutex>
-#include <thread>
+#include <memory>
 
 #include "lab/fleet_server.hpp"
-#include "net/test_http_receiver.hpp"
+#include "net/test_http_catcher.hpp"
 #include "tests/live/failing_stage.hpp"
 #include "tests/live/fleet_text.hpp"
 #include "tests/live/pollux_server.hpp"
@@ -26,45 +24,7 @@ struct Told {
     bool provisional = false;
 };
 
-// A receiver on a thread of its own.
-class ReceiverThread {
-  public:
-    ReceiverThread() : loop_(net::EventLoop::create().value()), receiver_(*loop_) {
-        thread_ = std::thread([this] { loop_->run(); });
-    }
-    ~ReceiverThread() {
-        loop_->stop();
-        thread_.join();
-    }
-    std::string address() const { return fmt::format("127.0.0.1:{}", receiver_.port()); }
-    void set_down(bool down) {
-        on_loop([&] { receiver_.otherwise.status = down ? 503 : 200; });
-    }
-    // Those that were answered with 2xx, in their order.
-    std::vector<Told> taken() {
-        std::vector<Told> all;
-        on_loop([&] {
-            for (const net::Request& request : receiver_.taken()) all.push_back(read(request));
-        });
-        return all;
-    }
-
-  private:
-    static Told read(const net::Request& request);
-    template <class Work>
-    void on_loop(Work work) {
-        std::promise<void> done;
-        loop_->post([&] {
-            work();
-            done.set_value();
-        });
-        done.get_future().wait();
-    }
-
-    std::unique_ptr<net::EventLoop> loop_;
-    net::test::HttpReceiver receiver_;
-    std::thread thread_;
-};
+Told read_told(const net::Request& request);
 
 class AlertStage : public testing::Test {
   protected:
@@ -80,7 +40,7 @@ class AlertStage : public testing::Test {
         text += fmt::format(
             "receivers:\n  ops: \"json://{}/hook\"\nroutes:\n"
             "  all: {{receivers: [ops], group_wait: 0s, repeat: 0s}}\ndevices:\n",
-            receiver_.address());
+            fmt::format("127.0.0.1:{}", receiver_->port()));
         for (std::size_t i = 0; i < devices_; ++i) {
             text += json_device(*fleet_, i, "/as/json/status",
                                 parents && i > 0 ? "parents: [" + web(1) + "]" : "");
@@ -99,11 +59,26 @@ class AlertStage : public testing::Test {
     // Messages of one kind whose title names the device; all of a kind without one.
     std::vector<Told> told(const std::string& kind, std::size_t number = 0) {
         std::vector<Told> found;
-        for (const Told& one : receiver_.taken()) {
+        for (const Told& one : taken()) {
             const bool about = number == 0 || one.title.find(web(number)) != std::string::npos;
             if (one.kind == kind && about) found.push_back(one);
         }
         return found;
+    }
+    // All that came, in its order.
+    std::vector<Told> taken() {
+        std::vector<Told> all = earlier_;
+        if (!receiver_) return all;
+        for (const net::Request& request : receiver_->requests()) {
+            all.push_back(read_told(request));
+        }
+        return all;
+    }
+    // Nobody listens there, or somebody does again.
+    void set_receiver_down(bool down) {
+        earlier_ = taken();
+        receiver_.reset();
+        if (!down) receiver_ = std::make_unique<net::test::HttpCatcher>(port_);
     }
     bool comes(const std::string& kind, std::size_t number) {
         return eventually([&] { return !told(kind, number).empty(); });
@@ -112,7 +87,9 @@ class AlertStage : public testing::Test {
     std::size_t devices_;
     net::test::TempDir folder_;
     std::unique_ptr<lab::FleetServer> fleet_;
-    ReceiverThread receiver_;
+    std::unique_ptr<net::test::HttpCatcher> receiver_ = std::make_unique<net::test::HttpCatcher>();
+    std::uint16_t port_ = receiver_->port();
+    std::vector<Told> earlier_;
     std::unique_ptr<PolluxServer> server_;
 };
 
