@@ -163,6 +163,8 @@ class AlertEngine {
     bool advance_hold(std::uint32_t slot);  // whether it is ready to be decided
     void begin_hold(std::uint32_t slot, bool itself);
     bool verified(std::uint32_t slot) const;
+    bool may_be_well(std::uint32_t slot) const;
+    base::BootTime verification_ends(std::uint32_t slot) const;
     void ask_for(std::uint32_t slot);
     void place(std::uint32_t slot, std::string_view cause);
     void believed(std::uint32_t device, FleetMap::Believed belief);

@@ -42,6 +42,8 @@ struct ObserverSettings {
 struct AlertSettings {
     base::Duration settle = std::chrono::seconds(2);  // between the last verification and telling
     base::Duration verify_timeout = std::chrono::seconds(30);
+    // A target whose device answers again has so long to answer itself before it is told again.
+    base::Duration reconfirm = std::chrono::minutes(5);
     // How often a device is asked again that was verified down although none of its targets fails.
     base::Duration recheck = std::chrono::minutes(1);
     // A parent that dies takes over what its children told so long before.

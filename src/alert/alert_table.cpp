@@ -30,7 +30,7 @@ std::string AlertSlot::encode_memory(const TimeCodec& times) const {
     out.u8(static_cast<std::uint8_t>(hold));
     out.u8(static_cast<std::uint8_t>(cleared_by));
     for (const base::BootTime time : {hold_since, verify_until, settle_until, pending_until,
-                                      keep_until, expires_at, acknowledged_until}) {
+                                      keep_until, expires_at, acknowledged_until, repeated_at}) {
         times.write(out, time);
     }
     out.varint(said_before);
@@ -49,7 +49,7 @@ bool AlertSlot::decode_memory(std::string_view bytes, const TimeCodec& times) {
     read.cleared_by = read_enum(in, model::ResolvedBy::kExpired);
     for (base::BootTime* time :
          {&read.hold_since, &read.verify_until, &read.settle_until, &read.pending_until,
-          &read.keep_until, &read.expires_at, &read.acknowledged_until}) {
+          &read.keep_until, &read.expires_at, &read.acknowledged_until, &read.repeated_at}) {
         *time = times.read(in);
     }
     read.said_before = in.varint();

@@ -50,6 +50,7 @@ struct AlertSlot {
     base::BootTime keep_until = base::BootTime::max();  // after the clear
     base::BootTime expires_at = base::BootTime::max();  // of an external sender
     base::BootTime acknowledged_until = base::BootTime::max();
+    base::BootTime repeated_at = base::BootTime::min();  // last time that it was said
     std::uint64_t said_before = 0;  // occurrences that the sender had counted when it was made
 
     // Found again after a restart.

@@ -113,6 +113,9 @@ class EngineDriver {
         advance_to(until);
     }
 
+    // Time passes without a step, as on a machine that is busy.
+    void idle(base::Duration time) { advance_to(now_.boot + time); }
+
     // As after kill -9: only what was written is left.
     void restart() {
         AlertEngine::Rows rows;
@@ -126,6 +129,12 @@ class EngineDriver {
         engine_ = make();
         engine_->restore(now_, fleet_, std::move(rows));
         EXPECT_EQ(engine_->stats().damaged_rows, 0U);
+    }
+
+    // The same, and the fleet was edited meanwhile.
+    void restart_with(AlertFleet fleet) {
+        fleet_ = std::make_shared<const AlertFleet>(std::move(fleet));
+        restart();
     }
 
     AlertEngine& engine() { return *engine_; }

@@ -83,6 +83,7 @@ std::uint32_t AlertEngine::create(const Raise& what) {
     one.address_of_target = what.address.empty();
     one.said_before = what.occurrences == 0 ? 0 : what.occurrences - 1;
     one.pending_until = now_.boot + what.hold;
+    one.repeated_at = now_.boot;
     if (what.target != kNone) attach(slot, what.target);
     one.change = ChangeKind::kCreated;
     mark(slot, "raised");
@@ -102,6 +103,8 @@ void AlertEngine::repeat(std::uint32_t slot, const Raise& what) {
         what.occurrences > one.said_before ? what.occurrences - one.said_before : 0;
     alert.occurrences = std::max(alert.occurrences + 1, said);
     alert.last_seen = std::max(alert.last_seen, seen_at(what.at));
+    one.repeated_at = now_.boot;
+    if (one.hold == Hold::kVerifying) defer(slot);
     mark(slot, one.raised ? "repeated" : "raised again");
     if (worse) {
         if (alert.acknowledged && !alert.acknowledged->sticky) {
@@ -211,7 +214,7 @@ void AlertEngine::arm(std::uint32_t slot) {
     } else if (one.pending_until > now_.boot) {
         not_after(one.pending_until);
     } else if (one.missing_answer && one.hold == Hold::kVerifying) {
-        not_after(one.verify_until);
+        not_after(verification_ends(slot));
     } else if (one.missing_answer && one.hold == Hold::kSettling) {
         not_after(one.settle_until > now_.boot ? one.settle_until : observer_.sample_until());
     }

@@ -63,10 +63,24 @@ void AlertEngine::ask_for(std::uint32_t slot) {
     }
 }
 
+// Its device is back, and it has not said since that it still fails.
+bool AlertEngine::may_be_well(std::uint32_t slot) const {
+    const AlertSlot& one = alerts_[slot];
+    const DeviceState& device = fleet_.device(device_of(slot));
+    return one.verify_itself && device.answered_at >= one.hold_since && !device.down &&
+           one.repeated_at < one.hold_since;
+}
+
+base::BootTime AlertEngine::verification_ends(std::uint32_t slot) const {
+    const AlertSlot& one = alerts_[slot];
+    return may_be_well(slot) ? one.hold_since + settings_.reconfirm : one.verify_until;
+}
+
 bool AlertEngine::verified(std::uint32_t slot) const {
     const AlertSlot& one = alerts_[slot];
     const std::uint32_t device = device_of(slot);
     if (one.verify_itself && fleet_.device(device).answered_at < one.hold_since) return false;
+    if (may_be_well(slot)) return false;
     return std::ranges::all_of(fleet_.ancestors(device), [&](std::uint32_t other) {
         return fleet_.known_since(other, one.hold_since);
     });
@@ -77,7 +91,7 @@ bool AlertEngine::advance_hold(std::uint32_t slot) {
     if (!is_open(one.alert) || !one.raised || !one.missing_answer) return false;
     if (one.hold == Hold::kVerifying) {
         const bool known = verified(slot);
-        if (!known && now_.boot < one.verify_until) return false;
+        if (!known && now_.boot < verification_ends(slot)) return false;
         one.alert.unverified = !known;
         one.hold = Hold::kSettling;
         one.settle_until = now_.boot + settings_.settle;

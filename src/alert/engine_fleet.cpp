@@ -68,6 +68,8 @@ void AlertEngine::reconcile() {
         if (one.target == kNone) {
             const std::uint32_t target = fleet_.target_by_id(one.alert.target_id);
             if (target != kNone) attach(slot, target);
+        } else {
+            refresh_facts(slot);
         }
         if (one.target == kNone || !is_wanted(one.target, one.alert.type) || is_outdated(slot)) {
             resolve(slot, model::ResolvedBy::kReconciled, {}, "reconciled");

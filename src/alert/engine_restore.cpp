@@ -60,7 +60,8 @@ void AlertEngine::restore(base::Instant now, std::shared_ptr<const AlertFleet> f
     for (model::Alert& alert : rows.alerts) restore_alert(std::move(alert), times);
     // An incident whose alerts are all gone ends with the first step.
     for (const std::uint32_t slot : incidents_.in_order()) {
-        if (incidents_[slot].alerts.empty()) incidents_.mark(slot, "over");
+        const IncidentSlot& one = incidents_[slot];
+        if (one.alerts.empty() && !one.kept) incidents_.mark(slot, "over");
     }
     changed_.clear();
     reconcile_first_ = true;

@@ -155,6 +155,7 @@ void NotificationPlanner::step(WallTime now, const PlannerInput& input, PlannerO
         take(step, alert);
         if (!alert.incident.empty()) changes.insert(alert.incident);
     }
+    for (const std::string& incident : input.merged) merge(step, incident);
     changes.merge(step.moved);
     for (const std::string& incident : changes) changed(step, incident);
 
@@ -245,6 +246,21 @@ bool NotificationPlanner::keep(Case& one, const model::Alert& alert) {
         one.alerts.pop_back();
     }
     return true;
+}
+
+// Those who heard of it as a problem hear of the other one.
+void NotificationPlanner::merge(Step& step, const std::string& incident) {
+    const auto found = cases_.find(incident);
+    if (found == cases_.end()) return;
+    if (!found->second.over()) found->second.incident.resolved_at = step.now;
+    for (const std::string& key : found->second.groups) {
+        for (auto& [receiver, told] : groups_.find(key)->second.told) {
+            told.open.erase(incident);
+            told.owed.erase(incident);
+        }
+        step.dirty.insert(key);
+    }
+    step.moved.insert(incident);
 }
 
 void NotificationPlanner::take(Step& step, const model::Notification& answer) {

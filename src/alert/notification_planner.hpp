@@ -53,6 +53,8 @@ struct PlannerSettings {
 struct PlannerInput {
     std::vector<model::Incident> incidents;  // after their change
     std::vector<model::Alert> alerts;        // after their change
+    // Ids of incidents that became part of another one: they are over, and nobody hears of that.
+    std::vector<std::string> merged;
     // As the outbox has them, when they are delivered or given up.
     std::vector<model::Notification> answers;
     bool provisional = false;  // nothing can be stored at the moment
@@ -143,6 +145,7 @@ class NotificationPlanner {
     void take(Step& step, const model::Alert& alert);
     void take(Step& step, const model::Notification& answer);
     bool keep(Case& one, const model::Alert& alert);
+    void merge(Step& step, const std::string& incident);
     void changed(Step& step, const std::string& incident);
     void forget(const std::string& incident);
     void ask_routes(Step& step, const std::string& incident, Case& one);
@@ -166,7 +169,7 @@ class NotificationPlanner {
                                                  base::WallTime& next) const;
     Wish wish_of(const std::string& key, const Group& group, const std::string& receiver,
                  Told& told, const std::vector<View>& views,
-                 std::optional<base::WallTime> quiet_until, base::WallTime now) const;
+                 std::optional<base::WallTime> quiet_until, const Step& step) const;
     void take_past(Step& step, const std::string& receiver, Told& told, const Wish& wish);
     bool tell(Step& step, const Group& group, const std::string& receiver, Told& told, Wish& wish,
               const std::vector<View>& views, bool escalate);

@@ -282,6 +282,28 @@ TEST(NotificationPlanner, WhenItsRouteIsRemovedAnIncidentIsRoutedAnew) {
     EXPECT_EQ(world.told(), Lines{"problem ops"});
 }
 
+TEST(NotificationPlanner, AnIncidentThatIsMergedIntoAnotherEndsWithoutAMessage) {
+    World world;
+    world.configure();
+    const std::string child = world.open("web");
+    world.advance(minutes(1));
+    const std::string parent = world.open("core");
+    world.root(child).incident = parent;
+    world.root(child).state = model::AlertState::kSuppressed;
+    ++world.root(child).version;
+    PlannerInput input;
+    input.alerts = {world.root(child)};
+    input.merged = {child};
+    world.step(input);
+    world.advance(minutes(1));
+    EXPECT_EQ(world.told(), (Lines{"problem ops", "problem ops"}));
+    world.resolve(parent);
+    world.advance(minutes(1));
+    EXPECT_EQ(world.told().back(), "recovery ops");
+    EXPECT_EQ(world.sent.size(), 3U);
+    EXPECT_EQ(world.planner->cases(), 0U);
+}
+
 TEST(NotificationPlanner, TheTestButtonReachesEveryChannelOfAReceiver) {
     World world;
     world.settings.review = true;

@@ -99,8 +99,9 @@ NotificationPlanner::Wish NotificationPlanner::wish_of(const std::string& key, c
                                                        const std::string& receiver, Told& told,
                                                        const std::vector<View>& views,
                                                        std::optional<WallTime> quiet_until,
-                                                       WallTime now) const {
+                                                       const Step& step) const {
     Wish wish;
+    const WallTime now = step.now;
     const bool batch = now >= group.wait_until;
     const auto later = [&](WallTime at) { wish.next = std::min(wish.next, at); };
     for (const View& view : views) {
@@ -123,7 +124,11 @@ NotificationPlanner::Wish NotificationPlanner::wish_of(const std::string& key, c
             continue;
         }
         std::optional<WallTime> held = quiet_until;
-        if (view.of != nullptr) {
+        // What goes into the same digest is one message.
+        const bool in_digest =
+            over && !known && view.of != nullptr &&
+            step.past_flaps.contains(planner::flap_key(view.of->fingerprint(), receiver));
+        if (view.of != nullptr && !in_digest) {
             const auto flapping = flapping_until(*view.of, receiver, now);
             if (flapping) held = std::max(held.value_or(*flapping), *flapping);
         }
@@ -210,7 +215,7 @@ void NotificationPlanner::evaluate(Step& step, const std::string& key) {
             // Who is owed it by a route that is gone hears of it by another one.
             if (route == nullptr && view.standing != Standing::kOver) told.owed.erase(*view.id);
         }
-        Wish wish = wish_of(key, group, receiver, told, views, quiet_until, step.now);
+        Wish wish = wish_of(key, group, receiver, told, views, quiet_until, step);
         take_past(step, receiver, told, wish);
         any = tell(step, group, receiver, told, wish, views, escalated.contains(receiver)) || any;
         next = std::min(next, wish.next);
@@ -232,7 +237,9 @@ void NotificationPlanner::take_past(Step& step, const std::string& receiver, Tol
         told.owed.erase(*view->id);
         if (view->of == nullptr) continue;
         step.past[receiver].push_back(line_of(view->of->incident));
-        remember_flap(step, *view->of, receiver);
+        const bool first =
+            step.past_flaps.insert(planner::flap_key(view->of->fingerprint(), receiver)).second;
+        if (first) remember_flap(step, *view->of, receiver);
     }
 }
 

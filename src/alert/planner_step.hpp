@@ -32,9 +32,10 @@ struct NotificationPlanner::Step {
     base::WallTime now;
     bool provisional = false;
     PlannerOutput& out;
-    std::set<std::string, std::less<>> touched{};  // groups to look at
-    std::set<std::string, std::less<>> moved{};    // incidents that lost an alert to another
-    std::set<std::string, std::less<>> dirty{};    // keys of rows that changed
+    std::set<std::string, std::less<>> touched{};     // groups to look at
+    std::set<std::string, std::less<>> moved{};       // incidents that lost an alert to another
+    std::set<std::string, std::less<>> past_flaps{};  // causes and receivers in a digest
+    std::set<std::string, std::less<>> dirty{};       // keys of rows that changed
     std::map<std::string, std::vector<planner::DigestLine>, std::less<>> past{};  // by receiver
 };
 

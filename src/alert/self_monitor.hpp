@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "alert/input.hpp"
@@ -95,6 +97,10 @@ class SelfMonitor {
     Verdict success(const SelfSnapshot& snapshot) const;
     Verdict slow(const SelfSnapshot& snapshot) const;
     Verdict cpu(const SelfSnapshot& snapshot) const;
+    // A rate with a bound of wrong and one of well; the smaller one of them is on the wrong side if
+    // `wrong` is below `well`.
+    Verdict of_rate(std::optional<double> value, double wrong, double well, std::string message,
+                    std::string_view field) const;
 
     SelfLimits limits_;
     std::array<State, kRules> states_;

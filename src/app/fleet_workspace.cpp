@@ -11,6 +11,7 @@
 #include "config/check_fleet.hpp"
 #include "config/membership.hpp"
 #include "config/settings_resolve.hpp"
+#include "runtime/zone_files.hpp"
 
 namespace pollux::app {
 namespace {
@@ -95,6 +96,7 @@ base::Result<std::unique_ptr<FleetWorkspace>> open_workspace(const FleetArgument
     for (const model::Addon& addon : workspace->addons) workspace->lookup[addon.name] = &addon;
     const config::Fleet& fleet = workspace->loaded.fleet;
     config::check_fleet(fleet, workspace->loaded.places, diagnostics);
+    runtime::check_zones(fleet, workspace->loaded.places, diagnostics);
     workspace->expansion = config::expand(fleet, workspace->loaded.places, workspace->lookup,
                                           workspace->settings, {}, diagnostics);
     workspace->capacity =

@@ -94,9 +94,19 @@ TEST(Examples, TheCampusIsGood) {
     EXPECT_FALSE(expanded.task("snmp-interfaces::switch-north")->adaptive);
 }
 
+TEST(Examples, AlertingIsGood) {
+    const testing::Read result = read_folder("examples/alerting");
+    EXPECT_EQ(result.diagnostics.text(), "");
+    EXPECT_EQ(result.fleet().receivers.size(), 4U);
+    EXPECT_EQ(result.fleet().routes.size(), 3U);
+    EXPECT_EQ(result.fleet().silences.size(), 1U);
+}
+
 TEST(Examples, TheCanonicalFormIsTheSameFleet) {
-    const Fleet fleet = read_folder("examples/campus").fleet();
-    EXPECT_EQ(testing::read(export_fleet(fleet)).fleet(), fleet);
+    for (const char* folder : {"examples/campus", "examples/alerting"}) {
+        const Fleet fleet = read_folder(folder).fleet();
+        EXPECT_EQ(testing::read(export_fleet(fleet)).fleet(), fleet) << folder;
+    }
 }
 
 }  // namespace

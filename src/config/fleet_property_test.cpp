@@ -193,12 +193,96 @@ Source some_source() {
     return source;
 }
 
+model::CronWindow some_window() {
+    return {*rc::gen::element<std::string>("0 22 * * *", "@daily", "*/5 8-18 1,15 jan mon"),
+            std::chrono::minutes(*rc::gen::inRange(1, 10'000)),
+            *rc::gen::element<std::string>("UTC", "Europe/Berlin")};
+}
+
+std::vector<model::CronWindow> some_windows() {
+    std::vector<model::CronWindow> windows;
+    const int count = *rc::gen::inRange(0, 3);
+    for (int i = 0; i < count; ++i) windows.push_back(some_window());
+    return windows;
+}
+
+std::vector<model::LabelMatcher> some_matchers() {
+    std::vector<model::LabelMatcher> matchers = {{"device", model::MatchOperator::kEqual, "a"}};
+    for (const std::string& label : some_names()) {
+        matchers.push_back(
+            {label,
+             *rc::gen::element(model::MatchOperator::kEqual, model::MatchOperator::kNotEqual),
+             *name()});
+    }
+    return matchers;
+}
+
+model::Receiver some_receiver() {
+    model::Receiver receiver;
+    model::Channel channel;
+    channel.name = *name();
+    channel.url = "https://example.org/hook?a=b";
+    channel.template_name = maybe(name()).value_or("");
+    channel.credentials = maybe(name()).value_or("");
+    channel.params = some_texts();
+    channel.per_minute = *rc::gen::inRange<std::uint32_t>(0, 600);
+    channel.send_resolved = *rc::gen::arbitrary<bool>();
+    receiver.channels.push_back(channel);
+    model::Channel mail;
+    mail.name = channel.name + "-mail";
+    mail.kind = model::ChannelKind::kEmail;
+    mail.to = {"a@example.org", "b@example.org"};
+    mail.from = maybe(rc::gen::just(std::string("me@example.org"))).value_or("");
+    if (*rc::gen::arbitrary<bool>()) receiver.channels.push_back(mail);
+    model::Channel program;
+    program.name = channel.name + "-exec";
+    program.kind = model::ChannelKind::kExec;
+    program.argv = {"/bin/true", *name(), ""};
+    if (*rc::gen::arbitrary<bool>()) receiver.channels.push_back(program);
+    return receiver;
+}
+
+model::NotifyRoute some_route() {
+    model::NotifyRoute route;
+    route.order = *rc::gen::inRange(-5, 5);
+    route.matchers = some_matchers();
+    route.at_least = maybe(rc::gen::element(model::Severity::kInfo, model::Severity::kCritical));
+    route.only_during = some_windows();
+    route.quiet = some_windows();
+    route.receivers = {*name()};
+    if (*rc::gen::arbitrary<bool>()) {
+        route.escalation = {{std::chrono::minutes(5), {*name()}}, {std::chrono::hours(1), {"x"}}};
+    }
+    route.group_by = some_names();
+    route.group_wait = std::chrono::seconds(*rc::gen::inRange(0, 100));
+    route.repeat = std::chrono::minutes(*rc::gen::inRange(0, 100));
+    route.go_on = *rc::gen::arbitrary<bool>();
+    return route;
+}
+
+model::Silence some_silence() {
+    model::Silence silence;
+    silence.matchers = some_matchers();
+    silence.kind = *rc::gen::element(model::SilenceKind::kOnce, model::SilenceKind::kRecurring,
+                                     model::SilenceKind::kFlexible);
+    silence.from = base::WallTime{*rc::gen::inRange<std::int64_t>(1, 1'000'000) * 1'000};
+    silence.until = silence.from + std::chrono::hours(1);
+    if (silence.kind == model::SilenceKind::kRecurring) silence.window = some_window();
+    if (silence.kind == model::SilenceKind::kFlexible) silence.duration = std::chrono::hours(3);
+    silence.owner = *name();
+    silence.reason = *name();
+    return silence;
+}
+
 Fleet some_fleet() {
     Fleet fleet;
     fleet.defaults = {some_device_settings(), some_poll(false)};
     for (const std::string& one : some_names()) fleet.groups[one] = some_group();
     for (const std::string& one : some_names()) fleet.devices[one] = some_device();
     for (const std::string& one : some_names()) fleet.sources[one] = some_source();
+    for (const std::string& one : some_names()) fleet.receivers[one] = some_receiver();
+    for (const std::string& one : some_names()) fleet.routes[one] = some_route();
+    for (const std::string& one : some_names()) fleet.silences[one] = some_silence();
     for (const std::string& one : some_names()) {
         fleet.resources[one] = *rc::gen::inRange<std::int64_t>(1, 1'000'000'000);
         Credential& credential = fleet.credentials[one];

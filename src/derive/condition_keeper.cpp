@@ -104,7 +104,7 @@ void ConditionKeeper::decide(const Place& at, const FreshValue& fresh) {
 void ConditionKeeper::settle(const Place& at, Judgement judgement, double value) {
     ConditionState* state = state_at(at);
     model::ConditionLevel level{
-        .condition = at.condition, .slot = at.slot, .level = judgement.level, .value = value};
+        .condition = at.condition, .level = judgement.level, .slot = at.slot, .value = value};
     if (state == nullptr && judgement.step == 0) {
         set_bits(at, kClear);
         if (judgement.level != Level::kClear) add_alarm(at, kAlarmOpen, 0);

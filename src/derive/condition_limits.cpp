@@ -4,30 +4,10 @@
 
 namespace pollux::derive {
 
-using model::Comparison;
-using model::Level;
-
-namespace {
-
-bool holds(Comparison comparison, double value, double limit) {
-    switch (comparison) {
-        case Comparison::kAbove: return value > limit;
-        case Comparison::kAtLeast: return value >= limit;
-        case Comparison::kBelow: return value < limit;
-        case Comparison::kAtMost: return value <= limit;
-        case Comparison::kEqual: return value == limit;
-        case Comparison::kNotEqual: return value != limit;
-    }
-    return false;
-}
-
-}  // namespace
-
-ConditionLimits limits_of(const model::ConditionDef& condition, const model::AlertRule* rule,
-                          std::string_view row) {
-    ConditionLimits limits{true, condition.trigger, condition.clear};
-    if (rule == nullptr) return limits;
-    const model::AlertOverride over = model::override_of(*rule, row);
+ConditionLimits moved_limits(const model::ConditionDef& condition, const model::AlertRule& rule,
+                             std::string_view row) {
+    const model::AlertOverride over = model::override_of(rule, row);
+    ConditionLimits limits;
     limits.enabled = over.enabled.value_or(true);
     limits.trigger = over.trigger.value_or(condition.trigger);
     limits.clear = over.clear.value_or(limits.trigger + (condition.clear - condition.trigger));
@@ -44,17 +24,14 @@ ConditionLimits limits_of_step(const model::ConditionDef& condition, const Condi
     return {limits.enabled, beyond(own.trigger, limits.trigger), beyond(own.clear, limits.clear)};
 }
 
-Judgement judge(const model::ConditionDef& condition, const ConditionLimits& limits, double value,
-                std::uint8_t before) {
-    Judgement out;
-    out.level = holds(condition.comparison, value, limits.trigger)       ? Level::kTriggered
-                : holds(condition.clear_comparison, value, limits.clear) ? Level::kClear
-                                                                         : Level::kBetween;
+std::uint8_t judge_steps(const model::ConditionDef& condition, const ConditionLimits& limits,
+                         double value, std::uint8_t before) {
+    std::uint8_t out = 0;
     for (std::size_t step = 1; step <= condition.steps.size() + 1; ++step) {
         const ConditionLimits own = limits_of_step(condition, limits, step);
         const bool begins = holds(condition.comparison, value, own.trigger);
         const bool stays = step <= before && !holds(condition.clear_comparison, value, own.clear);
-        if (begins || stays) out.step = static_cast<std::uint8_t>(step);
+        if (begins || stays) out = static_cast<std::uint8_t>(step);
     }
     return out;
 }

@@ -59,6 +59,7 @@ class Deriver {
         look_at_uptime();
         out_.dropped = readings_.dropped;
         out_.samples.reserve(readings_.values.size());
+        out_.conditions.reserve(memory_.decided_);
         for (const model::Reading& reading : readings_.values) take(reading);
         memory_.order_.resize(place_);
         derive_ratios();
@@ -68,6 +69,7 @@ class Deriver {
         out_.new_series = out_.renumbered ? memory_.size() : memory_.size() - first_new_;
         out_.digest = base::siphash24(kDigestKey, sum_);
         out_.has_digest = true;
+        memory_.decided_ = static_cast<std::uint32_t>(out_.conditions.size());
         memory_.last_poll_ = now_;
         memory_.has_poll_ = true;
         return std::move(out_);
@@ -199,12 +201,14 @@ class Deriver {
 
     void take_number(const model::MetricDef& metric, std::uint32_t slot, double number) {
         Series& series = memory_.series_[slot];
-        const auto before =
-            series.has_value ? std::optional(ValueAt{series.at, series.value}) : std::nullopt;
+        if (!metric.conditions.empty()) {
+            FreshValue fresh{.number = number};
+            if (series.has_value) fresh.before = ValueAt{series.at, series.value};
+            conditions_.take(metric, slot, fresh);
+        }
         series.value = number;
         series.has_value = true;
         out_.samples.push_back({slot, number});
-        conditions_.take(metric, slot, {.number = number, .before = before});
         if (metric.change) count_change(addon_.change[*metric.change], series);
     }
 

@@ -129,6 +129,7 @@ class TargetMemory {
     std::uint32_t max_series_;
     std::uint32_t forgotten_ = 0;
     std::uint32_t polls_ = 0;
+    std::uint32_t decided_ = 0;  // conditions of the last poll: room for the next
     std::uint32_t restarts_ = 0;
     std::uint64_t owner_ = 0;
     base::Instant last_poll_;

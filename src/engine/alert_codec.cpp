@@ -105,6 +105,7 @@ void read_course(FieldReader& in, Alert& alert) {
     alert.acknowledged = read_acknowledgement(in);
     alert.flapping = in.boolean("alert.flapping");
     alert.stale = in.boolean("alert.stale");
+    alert.unverified = in.boolean("alert.unverified");
     alert.version = in.u64("alert.version");
     alert.memory = in.text("alert.memory");
 }
@@ -126,7 +127,7 @@ std::string encode_alert(const Alert& alert) {
                  address, labels, groups, severity, category, title, message, rule, fields, state,
                  suppressed_by, incident, previous, occurrences, first_seen, last_seen,
                  active_since, resolved_at, resolved_by, resolved_who, acknowledged, flapping,
-                 stale, version, memory] = alert;
+                 stale, unverified, version, memory] = alert;
     ByteWriter out;
     out.u8(kAlertVersion);
     out.string(id);
@@ -155,6 +156,7 @@ std::string encode_alert(const Alert& alert) {
     write(out, acknowledged);
     out.boolean(flapping);
     out.boolean(stale);
+    out.boolean(unverified);
     out.varint(version);
     out.string(memory);
     return out.take();
@@ -175,7 +177,7 @@ base::Result<Alert> decode_alert(std::string_view bytes) {
 
 std::string encode_incident(const Incident& incident) {
     const auto& [id, number, cause, root, device, title, severity, opened_at, resolved_at, affected,
-                 notes, version] = incident;
+                 notes, merged_into, told, version] = incident;
     ByteWriter out;
     out.u8(kIncidentVersion);
     out.string(id);
@@ -194,6 +196,8 @@ std::string encode_incident(const Incident& incident) {
         out.string(by);
         out.string(text);
     }
+    out.string(merged_into);
+    out.boolean(told);
     out.varint(version);
     return out.take();
 }
@@ -221,6 +225,8 @@ base::Result<Incident> decode_incident(std::string_view bytes) {
             note.text = one.text("incident.notes.text");
             return note;
         });
+    incident.merged_into = fields.text("incident.merged_into");
+    incident.told = fields.boolean("incident.told");
     incident.version = fields.u64("incident.version");
     return whole(fields, in, std::move(incident), "incident");
 }

@@ -1,17 +1,18 @@
 #include "feed/email_channel.hpp"
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <map>
 #include <utility>
 
 #include "feed/smtp_transfer.hpp"
+#include "net/work_pool.hpp"
 
 namespace pollux::feed {
 namespace {
 
-constexpr std::size_t kKeptConnections = 4;
+constexpr std::size_t kThreads = 2;
+constexpr std::size_t kMostWaiting = 64;
 
 AttemptOutcome transient(std::string code, std::string message) {
     return {.result = AttemptResult::kTransient,
@@ -29,16 +30,12 @@ class EmailChannel::Impl {
           options(std::move(wanted)),
           loop_(loop),
           resolver_(resolver),
-          sockets_(loop),
-          shard_(loop, sockets_, kKeptConnections,
-                 [this](void* easy, int code) { finished(easy, code); }),
-          ended_(loop, [this] { tell(); }) {}
+          ended_(loop, [this] { tell(); }),
+          pool_(kThreads, kMostWaiting) {}
 
     ~Impl() {
-        for (auto& [id, run] : runs_) {
-            if (run.ticket != 0) resolver_.cancel(run.ticket);
-            detach(run);
-        }
+        *alive_ = false;
+        for (auto& [id, run] : runs_) leave(run);
     }
 
     void start(Attempt attempt, Done done) {
@@ -53,23 +50,23 @@ class EmailChannel::Impl {
         auto mail = make_mail(*attempt.notification,
                               channel.from.empty() ? options.from : channel.from, channel.to);
         if (!mail) return end(id, transient(mail.error().code, mail.error().message));
-        run.transfer = std::make_unique<SmtpTransfer>(std::move(*server), std::move(*mail),
-                                                      endpoint.credentials, egress, sockets_);
+        run.transfer = std::make_shared<SmtpTransfer>(std::move(*server), std::move(*mail),
+                                                      endpoint.credentials, egress);
         run.deadline.arm(attempt.deadline);
         const std::string& host = run.transfer->server().host;
-        if (const auto known = resolver_.find_now(host)) return begin(run, *known);
+        if (const auto known = resolver_.find_now(host)) return begin(id, run, *known);
         run.ticket =
             resolver_.lookup(host, [this, id](const base::Result<net::SharedAddresses>& found) {
-                Run* const waiting = find(id);
-                if (waiting == nullptr) return;
-                waiting->ticket = 0;
+                const auto waiting = runs_.find(id);
+                if (waiting == runs_.end()) return;
+                waiting->second.ticket = 0;
                 if (!found) return end(id, transient(found.error().code, found.error().message));
-                begin(*waiting, **found);
+                begin(id, waiting->second, **found);
             });
     }
 
     void cancel(std::uint64_t id) {
-        if (find(id) != nullptr) end(id, transient("feed.cancelled", "the attempt was stopped"));
+        end(id, transient("feed.cancelled", "the attempt was stopped"));
     }
 
     std::shared_ptr<const net::EgressPolicy> egress;
@@ -80,32 +77,27 @@ class EmailChannel::Impl {
         Run(net::EventLoop& loop, std::move_only_function<void()> fire)
             : deadline(loop, std::move(fire)) {}
         Done done;
-        std::unique_ptr<SmtpTransfer> transfer;
+        std::shared_ptr<SmtpTransfer> transfer;  // the thread's own while it runs
         net::Resolver::Ticket ticket = 0;
-        bool added = false;
         net::Timer deadline;
     };
 
-    Run* find(std::uint64_t id) {
-        const auto found = runs_.find(id);
-        return found == runs_.end() ? nullptr : &found->second;
-    }
-
-    void begin(Run& run, const std::vector<net::IpAddress>& addresses) {
-        run.transfer->set_up(addresses, options.hello);
-        run.added = shard_.add(run.transfer->easy());
-    }
-
-    void detach(Run& run) {
-        if (run.added) shard_.remove(run.transfer->easy());
-        run.added = false;
-    }
-
-    void finished(void* easy, int code) {
-        for (auto& [id, run] : runs_) {
-            if (run.transfer == nullptr || run.transfer->easy() != easy) continue;
-            return end(id, run.transfer->outcome(code));
+    void begin(std::uint64_t id, Run& run, const std::vector<net::IpAddress>& addresses) {
+        run.transfer->set_up(addresses, options.hello, run.deadline.at() - net::boot_now());
+        auto work = [this, id, transfer = run.transfer, alive = alive_, &loop = loop_] {
+            AttemptOutcome outcome = transfer->run();
+            loop.post([this, id, alive, outcome = std::move(outcome)]() mutable {
+                if (*alive) end(id, std::move(outcome));
+            });
+        };
+        if (const auto taken = pool_.submit(std::move(work)); !taken) {
+            end(id, transient(taken.error().code, taken.error().message));
         }
+    }
+
+    void leave(Run& run) {
+        if (run.ticket != 0) resolver_.cancel(run.ticket);
+        if (run.transfer != nullptr) run.transfer->abort();
     }
 
     void expired(std::uint64_t id) {
@@ -114,14 +106,13 @@ class EmailChannel::Impl {
                                                       server.host, server.port)));
     }
 
-    // The outcome is told in the next turn: never from inside start(), cancel() or libcurl.
+    // The outcome is told in the next turn: never from inside start() or cancel().
     void end(std::uint64_t id, AttemptOutcome outcome) {
         auto node = runs_.extract(id);
         if (node.empty()) return;
         Run& run = node.mapped();
-        if (run.ticket != 0) resolver_.cancel(run.ticket);
         run.deadline.cancel();
-        detach(run);
+        leave(run);
         outcomes_.emplace_back(std::move(run.done), std::move(outcome));
         gone_.push_back(std::move(node));  // its timer may be what called
         ended_.arm(loop_.now());
@@ -134,12 +125,12 @@ class EmailChannel::Impl {
 
     net::EventLoop& loop_;
     net::Resolver& resolver_;
-    net::SocketTable sockets_;
-    net::CurlShard shard_;
     std::map<std::uint64_t, Run> runs_;
     std::vector<std::map<std::uint64_t, Run>::node_type> gone_;
     std::vector<std::pair<Done, AttemptOutcome>> outcomes_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // of the loop's thread
     net::Timer ended_;
+    net::WorkPool pool_;  // goes first: waits for its threads
 };
 
 EmailChannel::EmailChannel(net::EventLoop& loop, net::Resolver& resolver,

@@ -1,4 +1,5 @@
-// Tells people by mail: libcurl speaks SMTP on the event loop.
+// Tells people by mail: libcurl speaks SMTP, on a few threads of its own, because it blocks while
+// it waits for the answers to the mail and to QUIT.
 //
 // The server is the channel's `url`, or that of the options: smtp://host[:587] or
 // smtps://host[:465]. The parameter `tls` of smtp:// is `required` (STARTTLS, the default),

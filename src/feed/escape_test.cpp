@@ -51,7 +51,8 @@ TEST(MailHeader, LeavesAsciiAndEncodesTheRest) {
 }
 
 TEST(MailHeader, NeverBreaksOutOfItsField) {
-    const std::string encoded = encode_mail_header(test::kHostile);
+    EXPECT_EQ(encode_mail_header(test::kHostile).find_first_of("\r\n"), std::string::npos);
+    const std::string encoded = encode_mail_header("ä" + std::string(test::kHostile));
     EXPECT_TRUE(base::is_valid_utf8(encoded));
     for (std::size_t at = encoded.find('\n'); at != std::string::npos;
          at = encoded.find('\n', at + 1)) {

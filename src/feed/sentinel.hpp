@@ -57,9 +57,9 @@ struct SentinelTarget {
     model::HttpMethod method = model::HttpMethod::kGet;
     base::Duration interval = std::chrono::seconds(30);
     base::Duration timeout = std::chrono::seconds(10);  // at most the interval
-    model::TlsOptions tls;
-    std::shared_ptr<const model::Credentials>
-        credentials;  // may be null; a token is sent as bearer
+    model::TlsOptions tls = {};
+    // May be null; a token is sent as bearer unless it has its place in the URL.
+    std::shared_ptr<const model::Credentials> credentials = nullptr;
 };
 
 struct SentinelOptions {

@@ -38,6 +38,17 @@ const std::string* param(const model::Channel& channel, std::string_view name) {
     return found == channel.params.end() ? nullptr : &found->second;
 }
 
+// The second also bounds the wait for the answer to QUIT, which the first does not.
+void set_bounds(CURL* easy, base::Duration at_most) {
+    constexpr std::int64_t kLongestSilence = 20;
+    const std::int64_t milliseconds = std::max<std::int64_t>(1, base::ceil_ms(at_most));
+    const std::int64_t seconds = std::clamp<std::int64_t>(milliseconds / 1000, 1, kLongestSilence);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(milliseconds));
+    curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, static_cast<long>(seconds));
+    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+}
+
 base::Result<SmtpTls> tls_of(const model::Channel& channel, bool with_credentials) {
     const std::string* word = param(channel, "tls");
     if (word == nullptr || *word == "required") return SmtpTls::kRequired;
@@ -122,9 +133,8 @@ struct SmtpCallbacks {
         return fd < 0 ? CURL_SOCKET_BAD : fd;
     }
 
-    static int on_close(void* data, curl_socket_t fd) {
-        static_cast<net::SocketTable*>(data)->close(fd);
-        return 0;
+    static int on_progress(void* data, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+        return static_cast<SmtpTransfer*>(data)->aborted_.load(std::memory_order_relaxed) ? 1 : 0;
     }
 
     // libcurl is about to resolve a name that we did not tell it.
@@ -136,13 +146,11 @@ struct SmtpCallbacks {
 
 SmtpTransfer::SmtpTransfer(SmtpServer server, Mail mail,
                            std::shared_ptr<const model::Credentials> credentials,
-                           std::shared_ptr<const net::EgressPolicy> egress,
-                           net::SocketTable& sockets)
+                           std::shared_ptr<const net::EgressPolicy> egress)
     : server_(std::move(server)),
       mail_(std::move(mail)),
       credentials_(std::move(credentials)),
       egress_(std::move(egress)),
-      sockets_(sockets),
       easy_(curl_easy_init()) {
     POLLUX_CHECK_MSG(easy_ != nullptr, "out of memory");
 }
@@ -153,14 +161,15 @@ SmtpTransfer::~SmtpTransfer() {
     curl_slist_free_all(addresses_);
 }
 
-void SmtpTransfer::set_up(const std::vector<net::IpAddress>& addresses, const std::string& hello) {
+AttemptOutcome SmtpTransfer::run() { return outcome(curl_easy_perform(easy_)); }
+
+void SmtpTransfer::set_up(const std::vector<net::IpAddress>& addresses, const std::string& hello,
+                          base::Duration at_most) {
     const bool v6 = server_.host.find(':') != std::string::npos;
     const std::string url =
         fmt::format("{}://{}{}{}:{}/{}", server_.tls == SmtpTls::kImplicit ? "smtps" : "smtp",
                     v6 ? "[" : "", server_.host, v6 ? "]" : "", server_.port, hello);
     curl_easy_setopt(easy_, CURLOPT_URL, url.c_str());
-    curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
-    curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     curl_easy_setopt(easy_, CURLOPT_PROXY, "");  // also not the one of the environment
     curl_easy_setopt(easy_, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
@@ -177,8 +186,9 @@ void SmtpTransfer::set_up(const std::vector<net::IpAddress>& addresses, const st
     curl_easy_setopt(easy_, CURLOPT_RESOLVER_START_DATA, this);
     curl_easy_setopt(easy_, CURLOPT_OPENSOCKETFUNCTION, &SmtpCallbacks::on_open);
     curl_easy_setopt(easy_, CURLOPT_OPENSOCKETDATA, this);
-    curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETFUNCTION, &SmtpCallbacks::on_close);
-    curl_easy_setopt(easy_, CURLOPT_CLOSESOCKETDATA, &sockets_);
+    set_bounds(easy_, at_most);
+    curl_easy_setopt(easy_, CURLOPT_XFERINFOFUNCTION, &SmtpCallbacks::on_progress);
+    curl_easy_setopt(easy_, CURLOPT_XFERINFODATA, this);
     const long use_tls = server_.tls == SmtpTls::kNone       ? static_cast<long>(CURLUSESSL_NONE)
                          : server_.tls == SmtpTls::kOptional ? static_cast<long>(CURLUSESSL_TRY)
                                                              : static_cast<long>(CURLUSESSL_ALL);
@@ -227,8 +237,9 @@ AttemptOutcome SmtpTransfer::outcome(int code) const {
     if (status >= 400 && status < 600) {
         return {.result = status >= 500 ? AttemptResult::kPermanent : AttemptResult::kTransient,
                 .code = code == CURLE_LOGIN_DENIED ? "smtp.auth" : "smtp.refused",
-                .message = words(fmt::format("{} refused the mail: {}", where,
-                                             base::quoted(last_answer_, 300)))};
+                .message = words(fmt::format(
+                    "{} refused the mail: {}", where,
+                    base::quoted(refusals_.empty() ? last_answer_ : refusals_.back(), 300)))};
     }
     if (code == CURLE_USE_SSL_FAILED) {
         return {.result = AttemptResult::kTransient,

@@ -43,9 +43,9 @@ struct Sample {
 
 struct ConditionLevel {
     std::uint16_t condition = 0;  // index into Addon::conditions
-    std::uint32_t slot = 0;       // series it was decided by
     Level level = Level::kUnknown;
-    bool active = false;  // with hysteresis: triggered and not cleared since
+    bool active = false;     // with hysteresis: triggered and not cleared since
+    std::uint32_t slot = 0;  // series it was decided by
     double value = 0;
     double told = 0;         // active: the value when it was raised or last updated
     std::uint8_t step = 0;   // active: 1 the first severity, 2 the next worse, ...

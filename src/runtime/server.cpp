@@ -183,19 +183,7 @@ base::Status Server::load() {
         memories_.emplace_back(std::move(row.key), std::move(row.bytes));
     };
     visitor.job = [&](store::JobRow&& row) { job_rows_.push_back(std::move(row)); };
-    visitor.alert = [&](model::Alert&& row) { alert_load_.alerts.push_back(std::move(row)); };
-    visitor.incident = [&](model::Incident&& row) {
-        alert_load_.incidents.push_back(std::move(row));
-    };
-    visitor.notification = [&](model::Notification&& row) {
-        alert_load_.notifications.push_back(std::move(row));
-    };
-    visitor.alert_memory = [&](store::MemoryRow&& row) {
-        alert_load_.memory.push_back(std::move(row));
-    };
-    visitor.alert_cursor = [&](std::string_view name, std::uint64_t value) {
-        alert_load_.cursors.emplace(name, value);
-    };
+    load_alerts(visitor);
     auto loaded = store_->load(visitor);
     if (!loaded) return std::unexpected(loaded.error());
     loaded_ = std::move(*loaded);

@@ -201,6 +201,7 @@ class Server {
     void save_memories(bool wait);
     base::Result<base::SipKey> inbound_key();
     base::Status start_desk(std::vector<std::pair<std::string, std::string>> memories);
+    void load_alerts(store::LoadVisitor& visitor);
     base::Status make_alerts();
     base::Status run_alerts();
     void follow_alerts();

@@ -73,6 +73,21 @@ std::shared_ptr<const NotifyPolicy> Server::notify_policy() const {
     return policy;
 }
 
+void Server::load_alerts(store::LoadVisitor& visitor) {
+    AlertLoad& load = alert_load_;
+    visitor.alert = [&load](model::Alert&& row) { load.alerts.push_back(std::move(row)); };
+    visitor.incident = [&load](model::Incident&& row) { load.incidents.push_back(std::move(row)); };
+    visitor.notification = [&load](model::Notification&& row) {
+        load.notifications.push_back(std::move(row));
+    };
+    visitor.alert_memory = [&load](store::MemoryRow&& row) {
+        load.memory.push_back(std::move(row));
+    };
+    visitor.alert_cursor = [&load](std::string_view name, std::uint64_t value) {
+        load.cursors.emplace(name, value);
+    };
+}
+
 base::Status Server::make_alerts() {
     const auto [high, low] = random_bits();
     AlertDeskOptions options;

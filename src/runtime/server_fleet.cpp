@@ -9,6 +9,7 @@
 #include "config/service_discovery.hpp"
 #include "runtime/random_bits.hpp"
 #include "runtime/server.hpp"
+#include "runtime/zone_files.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -53,7 +54,10 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
                                         const std::string& principal) {
     document::Diagnostics diagnostics;
     const config::LoadedFleet loaded = config::read_fleet(files, diagnostics);
-    if (diagnostics.ok()) config::check_fleet(loaded.fleet, loaded.places, diagnostics);
+    if (diagnostics.ok()) {
+        config::check_fleet(loaded.fleet, loaded.places, diagnostics);
+        check_zones(loaded.fleet, loaded.places, diagnostics);
+    }
     if (!diagnostics.ok()) {
         return std::unexpected(
             base::Error{"fleet.invalid", base::ErrorClass::kConfig, diagnostics.text()});
@@ -109,6 +113,7 @@ base::Result<ApplyReport> Server::edit(std::span<const config::WantedObject> wan
     const auto fleet = config::from_objects(next);
     if (!fleet) return std::unexpected(fleet.error());
     config::check_fleet(*fleet, {}, diagnostics);
+    check_zones(*fleet, {}, diagnostics);
     if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
     if (auto status = take_objects(*changes, {}, cause, report.warnings); !status) {
         return std::unexpected(status.error());

@@ -44,7 +44,7 @@ base::Status check_numbers(const NumberedRows<Row>& rows, const std::vector<Row>
 }
 
 // The ids of rows that are over since before that time, the longest first. Each counts with its
-// events; those that no longer fit into `left` stay.
+// events; those that do not fit into what is left of the step stay, unless it would begin with one.
 template <class Row, class Time, class Free>
 Ids expired(const MemoryAlerts& content, const NumberedRows<Row>& rows, base::WallTime before,
             std::uint64_t& left, Time time, Free free) {
@@ -56,9 +56,10 @@ Ids expired(const MemoryAlerts& content, const NumberedRows<Row>& rows, base::Wa
     for (const auto& event : content.events | std::views::values) ++events[owner_of(event)];
     Ids ids;
     for (const auto& [at, id] : old) {
-        if (left == 0) break;
+        const std::uint64_t rows = 1 + events[id];
+        if (rows > left && left < kMostAlertRemovals) break;
         ids.emplace(id);
-        left -= std::min(left, 1 + events[id]);
+        left -= std::min(left, rows);
     }
     return ids;
 }

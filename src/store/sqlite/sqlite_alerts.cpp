@@ -101,6 +101,7 @@ base::Status SqliteBackend::find_alert_numbers() {
 base::Result<AlertCommit> SqliteBackend::commit(const AlertBatch& batch) {
     if (auto status = check(batch); !status) return std::unexpected(std::move(status.error()));
     AlertCommit result;
+    if (rows_in(batch) == 0 && batch.audit.empty() && !batch.retention) return result;
     AuditChain chain = chain_;
     AlertNumbers numbers = alert_numbers_;
     raise(numbers, batch);

@@ -87,6 +87,22 @@ TEST(SqliteAlerts, AFileOfTheSchemaBeforeIsTakenOver) {
     EXPECT_EQ(database->integer("SELECT count(*) FROM observation").value(), 1);
 }
 
+TEST(SqliteAlerts, ReadingAfterTheEndIsAnError) {
+    TemporaryFolder folder;
+    auto store = open_at(folder.path());
+    auto& reader = store->alert_reader();
+    ASSERT_TRUE(store->close());
+    EXPECT_EQ(reader.alerts({}).error().code, "store.closed");
+    EXPECT_EQ(reader.alert("x").error().code, "store.closed");
+    EXPECT_EQ(reader.alert_counts().error().code, "store.closed");
+    EXPECT_EQ(reader.incidents({}).error().code, "store.closed");
+    EXPECT_EQ(reader.incident("x").error().code, "store.closed");
+    EXPECT_EQ(reader.events({}).error().code, "store.closed");
+    EXPECT_EQ(reader.notifications({}).error().code, "store.closed");
+    EXPECT_EQ(reader.notification("x").error().code, "store.closed");
+    EXPECT_EQ(reader.channels().error().code, "store.closed");
+}
+
 // The child takes in one change after another: what it makes of it and the cursor are one batch.
 [[noreturn]] void take_in_for_ever(const std::string& path, int pipe_fd) {
     auto store = open_at(path);
