@@ -171,7 +171,8 @@ void write_channel(JsonWriter& json, const store::ChannelHealth& channel) {
     json.end_object();
 }
 
-std::string alert_stats_page(const std::vector<store::AlertCount>& counts, bool partial) {
+std::string alert_stats_page(const std::vector<store::AlertCount>& counts, bool partial,
+                             bool review) {
     std::uint64_t active = 0;
     std::uint64_t open = 0;
     std::map<std::string, std::uint64_t, std::less<>> severities;
@@ -191,7 +192,7 @@ std::string alert_stats_page(const std::vector<store::AlertCount>& counts, bool 
     write_counts(json, "by_severity", severities);
     write_counts(json, "by_status", states);
     write_counts(json, "by_addon", addons);
-    json.field("partial", partial).end_object();
+    json.field("partial", partial).field("review", review).end_object();
     return text;
 }
 

@@ -65,7 +65,8 @@ std::string rows_page(const Page& page, const store::Page<Row>& found, const Wri
 }
 
 // total_active, total_open, by_severity and by_addon of what is open, by_status of everything.
-// `partial`: there were more alerts than were counted.
-std::string alert_stats_page(const std::vector<store::AlertCount>& counts, bool partial);
+// `partial`: there were more alerts than were counted. `review`: nobody is told yet.
+std::string alert_stats_page(const std::vector<store::AlertCount>& counts, bool partial,
+                             bool review);
 
 }  // namespace pollux::api

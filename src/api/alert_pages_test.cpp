@@ -103,7 +103,8 @@ TEST(AlertPages, StatsCountWhatIsOpenAndEverythingByStatus) {
                                                {kAcknowledged, kCritical, "http", 1},
                                                {kSuppressed, kWarning, "ping", 4},
                                                {kResolved, kInfo, "ping", 100}},
-                                              false));
+                                              false, true));
+    EXPECT_EQ(node.find("review")->scalar(), "true");
     EXPECT_EQ(node.find("total_active")->scalar(), "2");
     EXPECT_EQ(node.find("total_open")->scalar(), "7");
     EXPECT_EQ(node.find("by_severity")->find("critical")->scalar(), "3");

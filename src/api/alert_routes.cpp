@@ -56,14 +56,15 @@ base::Result<std::vector<store::AlertCount>> count_seen(store::AlertReader& read
 }
 
 void stats(const ServerLink& link, Call call) {
-    link.block(std::move(call), [&store = link.server.store()](Call answer) {
+    const bool review = link.view()->settings.alerts_review;
+    link.block(std::move(call), [&store = link.server.store(), review](Call answer) {
         store::AlertQuery query;
         query.visible = sight_of(answer.principal);
         bool partial = false;
         const auto counts = query.visible ? count_seen(store.alert_reader(), query, partial)
                                           : store.alert_reader().alert_counts();
         if (!counts) return answer.problem(counts.error());
-        answer.json(200, alert_stats_page(*counts, partial));
+        answer.json(200, alert_stats_page(*counts, partial, review));
     });
 }
 
@@ -241,7 +242,7 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
                                "How many alerts there are, by severity, status and addon.");
     counts.response_example =
         R"({"total_active":0,"total_open":0,"by_severity":{},"by_status":{},"by_addon":{},)"
-        R"("partial":false})";
+        R"("partial":false,"review":true})";
     counts.handler = [link](Call call) { stats(link, std::move(call)); };
     routes.push_back(std::move(counts));
 

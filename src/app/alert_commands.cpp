@@ -53,6 +53,8 @@ int list(const AlertArguments& arguments) {
                                                       {"until", arguments.until}}),
                                  arguments.limit);
         if (!all) return std::unexpected(all.error());
+        const auto stats = client.get("/api/alerts/stats");
+        if (!stats) return std::unexpected(stats.error());
         print_answer(arguments.output, *all, [&] {
             Table table({"ID", "SEVERITY", "STATUS", "SINCE (UTC)", "COUNT", "DEVICE", "TITLE"});
             for (const Node& one : list_of(*all, "items")) {
@@ -60,7 +62,13 @@ int list(const AlertArguments& arguments) {
                            short_time(field(one, "first_seen")), field(one, "occurrence_count"),
                            field(one, "device_name"), field(one, "title")});
             }
-            return table.empty() ? "no alerts\n" : table.text(wants_colour());
+            std::string text = table.empty() ? "no alerts\n" : table.text(wants_colour());
+            if (field(*stats, "review") == "true") {
+                text +=
+                    "alerts are under review, nobody is told: when they are right, say "
+                    "`pollux settings set alerts_review false`\n";
+            }
+            return text;
         });
         return 0;
     });
