@@ -233,6 +233,7 @@ void AlertWorld::plan_messages(const alert::Output& out) {
     for (const alert::AlertChange& change : out.alerts) input.alerts.push_back(change.alert);
     for (const alert::IncidentChange& change : out.incidents) {
         input.incidents.push_back(change.incident);
+        if (!change.incident.merged_into.empty()) input.merged.push_back(change.incident.id);
     }
     alert::PlannerOutput told;
     planner_->step(now().wall, input, told);

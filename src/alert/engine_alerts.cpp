@@ -128,7 +128,8 @@ void AlertEngine::repeat(std::uint32_t slot, const Raise& what) {
         history.change(now_.boot, settings_.flap);
         alert.flapping = alert.flapping || history.flapping();
         review(slot);
-    } else if (one.missing_answer && one.hold == Hold::kNone) {
+    } else if (one.hold == Hold::kNone &&
+               (one.missing_answer || alert.state == AlertState::kPending)) {
         review(slot);
     }
 }

@@ -325,6 +325,7 @@ TEST(AlertEngine, TakesAlertsOfOtherSystems) {
     EXPECT_EQ(driver.last("Watchdog").state, AlertState::kActive);
     driver.pass(1min);  // nobody repeated it in the time that was promised
     EXPECT_EQ(driver.last("Watchdog").resolved_by, ResolvedBy::kExpired);
+    driver.pass(20min);
     what.ends = driver.now().wall + base::Duration(5min);
     driver.give({what});
     what.ends = driver.now().wall;

@@ -175,7 +175,8 @@ void AlertEngine::place(std::uint32_t slot, std::string_view cause) {
 
 void AlertEngine::believed(std::uint32_t device, FleetMap::Believed belief) {
     if (belief == FleetMap::Believed::kDown) take_over(device);
-    if (belief == FleetMap::Believed::kUp) release_children(device);
+    // Also if it was believed up before: an answer says that it is not behind what went down.
+    if (!fleet_.device(device).down) release_children(device);
     if (!held_.empty()) answered(device);
 }
 

@@ -265,8 +265,10 @@ std::string flap_row(const FlapMemory& memory) {
 }
 
 base::Result<FlapMemory> read_flap(std::string_view row) {
-    return read_row<FlapMemory>(
-        row, [](Reader& reader, FlapMemory& memory) { memory = reader.times("told"); });
+    return read_row<FlapMemory>(row, [](Reader& reader, FlapMemory& memory) {
+        memory = reader.times("told");
+        if (memory.empty()) reader.reader.error("told", "must name a time");
+    });
 }
 
 }  // namespace pollux::alert::planner

@@ -105,7 +105,7 @@ PollSettings some_poll(bool one_addon) {
     poll.grace = maybe(duration());
     poll.confirm = maybe(rc::gen::arbitrary<bool>());
     poll.failure_alert =
-        maybe(rc::gen::element(model::FailureAlert::kFirst, model::FailureAlert::kNever));
+        maybe(rc::gen::element(model::FailureAlert::kFirst, model::FailureAlert::kOff));
     if (*rc::gen::inRange(0, 3) == 0) poll.alerts = some_alerts();
     poll.tls.verify = maybe(rc::gen::arbitrary<bool>());
     poll.tls.ca_file = maybe(rc::gen::just(std::string("/etc/ca.pem")));

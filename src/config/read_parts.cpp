@@ -235,7 +235,7 @@ void read_poll(MapReader& reader, Diagnostics& diagnostics, Reach reach, PollSet
     settings.failure_alert = reader.choice<model::FailureAlert>(
         "failure_alert", {{"first", model::FailureAlert::kFirst},
                           {"confirmed", model::FailureAlert::kConfirmed},
-                          {"never", model::FailureAlert::kNever}});
+                          {"never", model::FailureAlert::kOff}});
     settings.tls = read_tls(reader, diagnostics);
     settings.snmp = read_snmp(reader, diagnostics);
     settings.alerts = read_alerts(reader, diagnostics);

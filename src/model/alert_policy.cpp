@@ -86,7 +86,7 @@ std::string_view to_string(FailureAlert when) {
     switch (when) {
         case FailureAlert::kFirst: return "first";
         case FailureAlert::kConfirmed: return "confirmed";
-        case FailureAlert::kNever: return "never";
+        case FailureAlert::kOff: return "never";
     }
     return "confirmed";
 }

@@ -20,7 +20,7 @@ namespace pollux::model {
 enum class FailureAlert : std::uint8_t {
     kFirst,      // with the first failure
     kConfirmed,  // when the failure ladder has confirmed it
-    kNever,
+    kOff,
 };
 
 // Empty: as the next level says, at last the addon.

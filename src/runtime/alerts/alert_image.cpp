@@ -100,7 +100,7 @@ class AlertImageMaker {
         for (const model::AlertType& type : addon.alert_types) {
             if (type.name != failure_type) add(type.name, true);
         }
-        add(failure_type, policy.failure_alert != model::FailureAlert::kNever);
+        add(failure_type, policy.failure_alert != model::FailureAlert::kOff);
         std::ranges::sort(made->types, {}, &alert::TypeFacts::type);
         made->closed = !addon.any_alert_type;
         known.push_back({policy, made});

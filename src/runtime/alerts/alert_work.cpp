@@ -417,6 +417,7 @@ void AlertDesk::Work::take_changes(alert::Output& out, const std::string& by,
     for (alert::IncidentChange& change : out.incidents) {
         ledger_.add(timeline_.of(change, by, now));
         told.incidents.push_back(change.incident);
+        if (!change.incident.merged_into.empty()) told.merged.push_back(change.incident.id);
         ledger_.add(std::move(change), now);
     }
 }
