@@ -52,7 +52,7 @@ TEST(HttpCatcher, TakesARequestAndBreaksOff) {
     const auto lost = post(receiver.url(), "same");
     EXPECT_TRUE(lost.exit_code == kCurlReceiveError || lost.exit_code == kCurlGotNothing)
         << lost.exit_code << lost.output;
-    EXPECT_EQ(post(receiver.url(), "same", {"--max-time", "1"}).exit_code, kCurlTimedOut);
+    EXPECT_EQ(post(receiver.url(), "same", {"--max-time", "3"}).exit_code, kCurlTimedOut);
     EXPECT_EQ(post(receiver.url(), "same").exit_code, 0);
     EXPECT_TRUE(receiver.wait_for(3)) << "it had them all, whatever it said";
     EXPECT_FALSE(receiver.wait_for(4, std::chrono::milliseconds(1)));
