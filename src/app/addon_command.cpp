@@ -26,6 +26,7 @@ struct AddonArguments {
     std::string folder;
     std::string file;
     bool replace = false;
+    bool server = false;  // of a running one
     NewAddon fresh;
 };
 
@@ -164,10 +165,10 @@ void add_addon(CLI::App& app, int& status) {
     auto* list_command = addon->add_subcommand("ls", "List the shipped addons and your own.");
     list_command->add_option("--dir", args->folder, "Folder with your addons")->type_name("DIR");
     auto online = std::make_shared<ApiArguments>();
-    auto* server = list_command->add_flag("--server", "Those of a running server instead");
+    list_command->add_flag("--server", args->server, "Those of a running server instead");
     add_api_options(*list_command, *online, false);
-    list_command->callback([args, online, server, &status] {
-        status = server->count() > 0 ? list_server_addons(*online) : list(args->folder);
+    list_command->callback([args, online, &status] {
+        status = args->server ? list_server_addons(*online) : list(args->folder);
     });
     add_online_addons(*addon, status);
 }
