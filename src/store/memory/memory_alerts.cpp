@@ -56,10 +56,10 @@ Ids expired(const MemoryAlerts& content, const NumberedRows<Row>& rows, base::Wa
     for (const auto& event : content.events | std::views::values) ++events[owner_of(event)];
     Ids ids;
     for (const auto& [at, id] : old) {
-        const std::uint64_t rows = 1 + events[id];
-        if (rows > left && left < kMostAlertRemovals) break;
+        const std::uint64_t cost = 1 + events[id];
+        if (cost > left && left < kMostAlertRemovals) break;
         ids.emplace(id);
-        left -= std::min(left, rows);
+        left -= std::min(left, cost);
     }
     return ids;
 }
