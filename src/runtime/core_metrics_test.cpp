@@ -42,7 +42,8 @@ class CoreMetrics : public testing::Test {
     }
     std::string page() const {
         const std::map<std::uint32_t, CoreLoop::LastFailure> failures;
-        const CoreLoop::View view{engine_, stats_, failures, {}, now_, {}, jobs_, batches_};
+        const CoreLoop::View view{engine_, stats_, failures, {},     now_,
+                                  {},      jobs_,  batches_, queues_};
         std::string text;
         write_core_metrics(view, text);
         return text;
@@ -62,6 +63,7 @@ class CoreMetrics : public testing::Test {
     engine::Output out_;
     JobStats jobs_;
     BatchRing batches_;
+    QueueHistory queues_;
     PollStats stats_{100};
     std::map<std::string, schedule::StartRun> running_;
 };
