@@ -77,6 +77,7 @@ void FleetMap::load(std::shared_ptr<const AlertFleet> fleet) {
     failing_.clear();
     doubtful_.clear();
     monitored_ = 0;
+    ++explanations_;
     targets_.reserve(fleet_->targets.size());
     for (const TargetFacts& facts : fleet_->targets) {
         const auto at = static_cast<std::uint32_t>(targets_.size());
@@ -301,6 +302,8 @@ void FleetMap::mark_target(std::uint32_t target) {
 }
 
 void FleetMap::mark_device(std::uint32_t device) {
+    ++devices_[device].revision;
+    if (!devices_[device].children.empty()) ++explanations_;
     if (std::exchange(devices_[device].changed, true)) return;
     changed_devices_.push_back(device);
 }

@@ -48,6 +48,7 @@ struct DeviceState {
     bool monitored = false;  // has an enabled target
     bool down = false;
     bool changed = false;
+    std::uint32_t revision = 0;                             // rises with every change
     base::BootTime believed_since = base::BootTime::min();  // up or down
     base::BootTime answered_at = base::BootTime::min();     // last answer that somebody asked for
     base::BootTime asked_at = base::BootTime::min();
@@ -83,6 +84,10 @@ class FleetMap {
     Believed set_health(std::uint32_t target, Health health, bool permanent, bool told_down,
                         base::BootTime now);
     Believed verified(std::uint32_t device, bool up, base::BootTime now);
+
+    // Rises when something changes that may explain other devices: what was found out about one
+    // holds while this and the device's own revision stay.
+    std::uint64_t explanations() const { return explanations_; }
 
     // The device above `device` that explains why it does not answer, the topmost one.
     std::optional<std::uint32_t> root_of(std::uint32_t device) const;
@@ -145,6 +150,7 @@ class FleetMap {
     base::FlatIndex by_name_;
     std::vector<std::uint32_t> tops_;
     std::size_t monitored_ = 0;
+    std::uint64_t explanations_ = 1;
     ByTime failing_;
     ByTime doubtful_;
     std::vector<std::uint32_t> changed_targets_;

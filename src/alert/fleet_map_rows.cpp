@@ -87,6 +87,7 @@ bool FleetMap::restore_device(std::string_view name, std::string_view bytes,
     const base::BootTime failing = times.read(in);
     if (at == kNone || !known || !in.ok() || !in.at_end()) return false;
     DeviceState& state = devices_[at];
+    ++explanations_;
     if (state.failing_since != base::BootTime::max()) failing_.erase({state.failing_since, at});
     state.down = down;
     state.believed_since = believed;

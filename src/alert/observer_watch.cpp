@@ -19,6 +19,27 @@ std::size_t threshold(const ObserverSettings& settings, std::size_t of) {
 
 }  // namespace
 
+ObserverWatch::Reason ObserverWatch::reason_of(std::uint32_t device, base::BootTime since,
+                                               const FleetMap& fleet) const {
+    if (findings_.size() < fleet.device_count()) findings_.resize(fleet.device_count());
+    Finding& known = findings_[device];
+    const std::uint32_t revision = fleet.device(device).revision;
+    if (known.explanations == fleet.explanations() && known.revision == revision) {
+        return known.reason;
+    }
+    known.explanations = fleet.explanations();
+    known.revision = revision;
+    if (fleet.root_of(device)) {
+        known.reason = Reason::kExplained;
+    } else {
+        const bool asked = std::ranges::all_of(fleet.ancestors(device), [&](std::uint32_t other) {
+            return fleet.known_since(other, since);
+        });
+        known.reason = asked ? Reason::kUnrelated : Reason::kOpen;
+    }
+    return known.reason;
+}
+
 ObserverWatch::Counts ObserverWatch::count(base::BootTime now, const FleetMap& fleet,
                                            const ObserverSettings& settings) const {
     Counts out;
@@ -27,14 +48,10 @@ ObserverWatch::Counts ObserverWatch::count(base::BootTime now, const FleetMap& f
         const auto [since, device] = *it;
         if (now - since > settings.window) break;
         ++out.failing;
-        if (fleet.root_of(device)) continue;
-        const bool known = std::ranges::all_of(
-            fleet.ancestors(device),
-            [&, from = since](std::uint32_t other) { return fleet.known_since(other, from); });
-        if (known) {
-            ++out.unrelated;
-        } else {
-            out.open.push_back(device);
+        switch (reason_of(device, since, fleet)) {
+            case Reason::kExplained: break;
+            case Reason::kUnrelated: ++out.unrelated; break;
+            case Reason::kOpen: out.open.push_back(device); break;
         }
     }
     return out;

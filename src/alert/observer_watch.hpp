@@ -58,6 +58,15 @@ class ObserverWatch {
         std::vector<std::uint32_t> open;  // it is not yet known whether something does
     };
     Counts count(base::BootTime now, const FleetMap& fleet, const ObserverSettings& settings) const;
+    // Why a device fails, as far as it is known. Asked for all that fail with each of them that
+    // fails, so what was found out is kept while it holds.
+    enum class Reason : std::uint8_t { kExplained, kUnrelated, kOpen };
+    struct Finding {
+        std::uint64_t explanations = 0;  // of FleetMap, when it was found
+        std::uint32_t revision = 0;      // of the device
+        Reason reason = Reason::kOpen;
+    };
+    Reason reason_of(std::uint32_t device, base::BootTime since, const FleetMap& fleet) const;
     void begin_sample(base::BootTime now, FleetMap& fleet, const AlertSettings& settings,
                       const std::vector<std::uint32_t>& first, bool skip_failing,
                       std::vector<Verify>& ask);
@@ -82,6 +91,7 @@ class ObserverWatch {
     base::BootTime clear_until_ = base::BootTime::min();
     std::uint64_t samples_ = 0;
     bool changed_ = false;
+    mutable std::vector<Finding> findings_;  // by device; no state: found out again at any time
 };
 
 }  // namespace pollux::alert
