@@ -52,6 +52,21 @@ std::vector<std::string> split_list(std::string_view text) {
     return items;
 }
 
+// "https://monitor.example.org/pollux", without a slash at its end.
+bool is_web_address(std::string_view url) {
+    const std::size_t scheme = url.starts_with("https://")  ? 8
+                               : url.starts_with("http://") ? 7
+                                                            : std::string_view::npos;
+    const bool plain = std::ranges::all_of(url, [](char c) { return c > ' ' && c < 127; });
+    return scheme != std::string_view::npos && url.size() > scheme && plain &&
+           url.find_first_of("?#@\"<>") == std::string_view::npos;
+}
+
+std::string without_slash(std::string_view url) {
+    while (url.ends_with('/')) url.remove_suffix(1);
+    return std::string(url);
+}
+
 std::string join_list(const std::vector<std::string>& items) {
     return fmt::format("{}", fmt::join(items, ","));
 }
@@ -162,8 +177,13 @@ struct Parser {
         if (items.size() > kMaxListItems) {
             return unparsable(text, fmt::format("at most {} entries", kMaxListItems));
         }
-        for (const std::string& item : items) {
-            if (definition.paths) {
+        for (std::string& item : items) {
+            if (field == &Settings::alertmanager_urls) {
+                item = without_slash(item);
+                if (!is_web_address(item)) {
+                    return unparsable(item, "a list of addresses such as http://alertmanager:9093");
+                }
+            } else if (definition.paths) {
                 const bool path = item.starts_with('/') && !base::has_control(item);
                 if (!path) return unparsable(item, "an absolute path");
             } else if (!is_address_range(item)) {
@@ -191,15 +211,8 @@ struct Parser {
         return ParsedSetting{};
     }
     Result<ParsedSetting> operator()(WebAddress Settings::* field) const {
-        std::string url(text);
-        while (url.ends_with('/')) url.pop_back();
-        const std::size_t scheme = url.starts_with("https://")  ? 8
-                                   : url.starts_with("http://") ? 7
-                                                                : std::string::npos;
-        const bool plain = std::ranges::all_of(url, [](char c) { return c > ' ' && c < 127; });
-        const bool good = scheme != std::string::npos && url.size() > scheme && plain &&
-                          url.find_first_of("?#@\"<>") == std::string::npos;
-        if (!url.empty() && !good) {
+        std::string url = without_slash(text);
+        if (!url.empty() && !is_web_address(url)) {
             return unparsable(text, "an address such as https://monitor.example.org/pollux");
         }
         (settings.*field).text = std::move(url);
@@ -339,7 +352,8 @@ struct TypeWords {
                            format_duration(base::from_seconds(definition.high)));
     }
     std::string operator()(std::string Settings::*) const { return "an address"; }
-    std::string operator()(std::vector<std::string> Settings::*) const {
+    std::string operator()(std::vector<std::string> Settings::* field) const {
+        if (field == &Settings::alertmanager_urls) return "a list of http or https addresses";
         return definition.paths ? "a list of absolute paths" : "a list of address ranges";
     }
     std::string operator()(ListenList Settings::*) const {
