@@ -27,7 +27,11 @@ bool may_on_silence(const access::Principal& principal, access::Permission permi
     for (const model::LabelMatcher& matcher : matchers) {
         if (matcher.op != model::MatchOperator::kEqual || matcher.value.empty()) continue;
         const std::string one = matcher.label + "=" + matcher.value;
-        if (!access::Selector::parse(one)) continue;
+        const auto read = access::Selector::parse(one);
+        // A value that reads as more than itself proves nothing.
+        const std::vector<access::Requirement> meant = {
+            {matcher.label, access::Operator::kIn, {matcher.value}}};
+        if (!read || read->requirements() != meant) continue;
         text += text.empty() ? one : "," + one;
     }
     const auto selector = access::Selector::parse(text);

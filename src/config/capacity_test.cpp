@@ -40,8 +40,9 @@ TEST(Capacity, AddsUpWhatTheIntervalsAskFor) {
     EXPECT_NEAR(result.classes[1].polls_per_second, 0.15, 1e-9);
     EXPECT_EQ(result.classes[1].rate_limit, 9);
     EXPECT_NEAR(result.cpu_cores, 0.15 * 1e-3 + 0.1 * 2e-3, 1e-12);
-    // The addons of the tests have no metrics: one sample per poll.
-    EXPECT_NEAR(result.history_bytes_per_day, 0.25 * 86'400 * 5, 1e-6);
+    // Of the addons of the tests, one has two metrics and rows, the other none: one sample per
+    // poll.
+    EXPECT_NEAR(result.history_bytes_per_day, (0.15 * 2 * 10 + 0.1) * 86'400 * 5, 1e-6);
     // Above a thousand polls a day the number of flushes is what counts.
     EXPECT_NEAR(result.state_bytes_per_day, 3 * 1000 * 100, 1e-6);
     EXPECT_THAT(describe(result), HasSubstr("snmp-system"));
