@@ -48,7 +48,9 @@ void at_job(const ServerLink& link, Call call, Work work) {
             const std::string id(held->parameter("id"));
             const model::JobSpec* job = desk.spec_of(id);
             if (job == nullptr || (gate && !gate(*job))) {
-                held->problem(not_found("job " + base::quoted(id)));
+                Problem unknown = not_found("job " + base::quoted(id));
+                unknown.code = "job.unknown";
+                held->problem(std::move(unknown));
                 return;
             }
             work(desk, *job, held);

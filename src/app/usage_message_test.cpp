@@ -30,7 +30,7 @@ std::string told(const std::string& line) {
 
 TEST(UsageMessage, AnUnknownCommandIsNamedWithThoseThatThereAre) {
     EXPECT_THAT(told("frob"), HasSubstr("pollux: there is no command `pollux frob`; there are "));
-    EXPECT_THAT(told("frob"), HasSubstr("events, inbound, push, hook"));
+    EXPECT_THAT(told("frob"), HasSubstr("messages, inbound, push, hook"));
     EXPECT_THAT(told("addon list"), HasSubstr("there is no command `pollux addon list`"));
     EXPECT_THAT(told("addon list"), HasSubstr("import"));
     EXPECT_THAT(told("addon list"), HasSubstr("See `pollux addon --help`."));
@@ -46,9 +46,9 @@ TEST(UsageMessage, AMissingCommandIsToldWithThoseThatThereAre) {
 
 TEST(UsageMessage, WhatIsWrongWithAnOptionIsToldAsItIs) {
     EXPECT_THAT(told("push url"), HasSubstr("pollux: target is required\nSee `pollux push url"));
-    EXPECT_THAT(told("events --limit 0"), HasSubstr("--limit"));
-    EXPECT_THAT(told("events --limit 0"), Not(HasSubstr("there are")));
-    EXPECT_THAT(told("events --bogus"), HasSubstr("--bogus"));
+    EXPECT_THAT(told("messages --limit 0"), HasSubstr("--limit"));
+    EXPECT_THAT(told("messages --limit 0"), Not(HasSubstr("there are")));
+    EXPECT_THAT(told("messages --bogus"), HasSubstr("--bogus"));
     EXPECT_THAT(told("inbound extra"), HasSubstr("extra"));
 }
 
