@@ -91,8 +91,8 @@ TEST(AlertCodec, KnownBytes) {
     incident.notes = {{base::WallTime{2}, "b", "x"}};
     EXPECT_EQ(encode_incident(incident),
               std::string("\x01\x01i\xac\x02\x00\x00\x00\x01t\x01\x02\x00\x00\x01\x04\x01"
-                          "b\x01x\x01",
-                          21));
+                          "b\x01x\x00\x00\x01",
+                          23));
     model::Alert alert;
     alert.id = "a";
     alert.number = 1;
@@ -102,8 +102,8 @@ TEST(AlertCodec, KnownBytes) {
               std::string("\x01\x01"
                           "a\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x01k\x01v\x01\x01g"
                           "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00"
-                          "\x00\x00\x00\x00\x01\x00",
-                          43));
+                          "\x00\x00\x00\x00\x00\x01\x00",
+                          44));
 }
 
 }  // namespace

@@ -172,13 +172,28 @@ TEST_F(SignalJournalTest, WhileTheStoreRefusesNothingIsToldAndPollsWait) {
 TEST_F(SignalJournalTest, TooManyWaitingPollsAreDroppedAndCounted) {
     ASSERT_TRUE(store_->close());
     std::vector<PolledSignals> polls(SignalJournal::kMostWaiting + 5);
+    for (std::size_t i = 0; i < polls.size(); ++i) {
+        polls[i].plan = plan_;
+        // Each says something new; what repeats the one before would not be kept.
+        model::Signal& said = polls[i].signals.signals.emplace_back();
+        said.type = "dark";
+        said.message = std::to_string(i);
+    }
+    journal_->take(std::move(polls));
+    EXPECT_EQ(journal_->counts().dropped, 5U);
+    EXPECT_EQ(journal_->counts().waiting, SignalJournal::kMostWaiting);
+}
+
+TEST_F(SignalJournalTest, WhileTheStoreRefusesPollsThatRepeatWhatIsKnownAreNotKept) {
+    ASSERT_TRUE(store_->close());
+    std::vector<PolledSignals> polls(3);
     for (PolledSignals& one : polls) {
         one.plan = plan_;
         one.signals.signals.emplace_back().type = "dark";
     }
     journal_->take(std::move(polls));
-    EXPECT_EQ(journal_->counts().dropped, 5U);
-    EXPECT_EQ(journal_->counts().waiting, SignalJournal::kMostWaiting);
+    EXPECT_EQ(journal_->counts().waiting, 1U);
+    EXPECT_EQ(journal_->counts().dropped, 0U);
 }
 
 TEST_F(SignalJournalTest, DamagedMemoryIsLearnedAgain) {
