@@ -178,7 +178,8 @@ void AlertWorld::poll(std::uint32_t index) {
 }
 
 void AlertWorld::tell_health(std::uint32_t index) {
-    const Device& device = devices_[index];
+    Device& device = devices_[index];
+    device.verified = clock_;  // what a poll found is as good as an answer to a question
     alert::TargetHealth health;
     health.target = key_of(device.facts.name);
     health.failures = device.failures;

@@ -80,7 +80,7 @@ class AlertWorld {
         bool up = true;
         std::uint32_t failures = 0;
         std::uint32_t plan = 0;           // the newest plan of its next poll counts
-        base::Duration verified{-1};      // the last answer to a question of the engine
+        base::Duration verified{-1};      // when the engine last heard how it is
         base::Duration failed_since{-1};  // first failure that the engine was told
     };
 

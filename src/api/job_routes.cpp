@@ -48,9 +48,7 @@ void at_job(const ServerLink& link, Call call, Work work) {
             const std::string id(held->parameter("id"));
             const model::JobSpec* job = desk.spec_of(id);
             if (job == nullptr || (gate && !gate(*job))) {
-                Problem unknown = not_found("job " + base::quoted(id));
-                unknown.code = "job.unknown";
-                held->problem(std::move(unknown));
+                held->problem(Problem{404, "job.unknown", "there is no job " + base::quoted(id)});
                 return;
             }
             work(desk, *job, held);
