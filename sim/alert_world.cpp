@@ -158,6 +158,16 @@ bool AlertWorld::way_is_clear(std::uint32_t device, std::set<std::uint32_t>& see
     });
 }
 
+bool AlertWorld::is_behind(std::uint32_t device, std::uint32_t root) const {
+    if (device == root) return true;
+    for (const auto& group : devices_[device].facts.parents) {
+        for (const std::string& name : group) {
+            if (is_behind(index_.at(name), root)) return true;
+        }
+    }
+    return false;
+}
+
 bool AlertWorld::reachable(std::uint32_t device) const {
     std::set<std::uint32_t> seen;
     return uplink_ && way_is_clear(device, seen);
@@ -263,12 +273,21 @@ void AlertWorld::check_message(const Message& message, const model::Incident& in
         incident.cause == model::CauseKind::kObserver || message.root.empty()) {
         return;
     }
-    const Device& device = devices_[index_.at(message.root)];
+    const std::uint32_t root = index_.at(message.root);
+    const Device& device = devices_[root];
+    // The trouble began with the first that failed there: a child may be seen to fail first, and
+    // then everything on its way is asked at once.
+    base::Duration began = clock_;
+    for (std::uint32_t i = 0; i < devices_.size(); ++i) {
+        if (devices_[i].failed_since.count() >= 0 && is_behind(i, root)) {
+            began = std::min(began, devices_[i].failed_since);
+        }
+    }
     for (const auto& group : device.facts.parents) {
         for (const std::string& name : group) {
             const Device& parent = devices_[index_.at(name)];
-            const bool waited = clock_ - device.failed_since >= options_.settings.verify_timeout;
-            if (parent.verified >= device.failed_since || waited) continue;
+            const bool waited = clock_ - began >= options_.settings.verify_timeout;
+            if (parent.verified >= began || waited) continue;
             violations_.push_back(
                 fmt::format("{} was told before its parent {} was asked", message.root, name));
         }

@@ -89,6 +89,7 @@ class AlertWorld {
     void happen(const Event& event);
     void poll(std::uint32_t device);
     bool reachable(std::uint32_t device) const;
+    bool is_behind(std::uint32_t device, std::uint32_t root) const;  // or it is the root itself
     bool way_is_clear(std::uint32_t device, std::set<std::uint32_t>& seen) const;
     void tell_health(std::uint32_t device);
     void step();
