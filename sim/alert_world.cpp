@@ -263,6 +263,7 @@ void AlertWorld::plan_messages(const alert::Output& out) {
             message.root = incident->second.device;
             check_message(message, incident->second);
         }
+        if (one.kind == model::NotificationKind::kProblem) told_.insert(one.incident);
         messages_.push_back(std::move(message));
     }
 }
@@ -287,7 +288,8 @@ void AlertWorld::check_message(const Message& message, const model::Incident& in
         for (const std::string& name : group) {
             const Device& parent = devices_[index_.at(name)];
             const bool waited = clock_ - began >= options_.settings.verify_timeout;
-            if (parent.verified >= began || waited) continue;
+            // One that is known to be down need not be asked; there may be another way.
+            if (parent.verified >= began || parent.failures >= kConfirmed || waited) continue;
             violations_.push_back(
                 fmt::format("{} was told before its parent {} was asked", message.root, name));
         }

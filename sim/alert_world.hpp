@@ -57,6 +57,7 @@ class AlertWorld {
     const std::vector<Message>& messages() const { return messages_; }
     std::vector<Message> messages(model::NotificationKind kind) const;
     std::vector<model::Incident> incidents() const;  // all that ever were
+    bool told_of(const std::string& incident) const { return told_.contains(incident); }
     std::size_t open_alerts(model::AlertState state) const;
     std::size_t active_ever() const { return active_.size(); }  // alerts that somebody had to see
     // Rules of the world that did not hold, in words.
@@ -124,6 +125,7 @@ class AlertWorld {
     std::map<std::string, std::string, std::less<>> engine_rows_;
     std::map<std::string, std::string, std::less<>> planner_rows_;
     std::set<std::string, std::less<>> sent_;  // ids of notifications
+    std::set<std::string, std::less<>> told_;  // ids of incidents, as problems
     std::vector<Message> messages_;
     std::set<std::string, std::less<>> active_;
     std::set<std::string, std::less<>> open_;  // fingerprints

@@ -240,7 +240,13 @@ void discover(const ServerLink& link, Call call) {
         config::JobBatch batch = config::read_jobs(job, desk.types().definitions(), diagnostics);
         if (diagnostics.ok()) desk.check(batch, diagnostics);
         if (!diagnostics.ok() || batch.jobs.empty()) {
-            held->problem(problem_of(diagnostics));
+            Problem problem = problem_of(diagnostics);
+            // The arguments are the body: mistakes are told by their place there.
+            constexpr std::string_view kArguments = "/arguments";
+            for (FieldProblem& one : problem.errors) {
+                if (one.pointer.starts_with(kArguments)) one.pointer.erase(0, kArguments.size());
+            }
+            held->problem(std::move(problem));
             return;
         }
         const std::string by = entry.principal;

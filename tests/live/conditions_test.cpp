@@ -43,7 +43,7 @@ TEST(Conditions, ALimitIsRaisedOnceOverADeathAndCleared) {
     server.kill();
     server.start();
     ASSERT_TRUE(server.everyone_answers()) << server.log();
-    const CommandResult events = server.command({"events"});
+    const CommandResult events = server.command({"messages"});
     EXPECT_THAT(events.output, HasSubstr("server_error"));
     EXPECT_THAT(events.output, HasSubstr("status is 503, at least 500"));
     EXPECT_THAT(events.output, Not(HasSubstr("client_error")));

@@ -65,6 +65,8 @@ TEST_F(HostileRequest, BodiesThatAreTooLargeMalformedOrOfAnotherKindAreRefusedBy
     for (const ApiOperation& operation : operations_) {
         if (!operation.takes_json) continue;
         SCOPED_TRACE(operation.name());
+        // Clients of Alertmanager know 400 and lists: its part of the API answers as it does.
+        const bool alertmanager = operation.path.starts_with("/api/v2/");
         const std::string large = R"({"reason":")" + std::string(operation.body_limit, 'x') + "\"}";
         EXPECT_EQ(send(operation, large).status, 413);
         for (const char* broken : {"{", "[1,2", "{\"a\":}", "\x01", "{\"a\":1}{\"b\":2}", "nul"}) {
@@ -75,13 +77,18 @@ TEST_F(HostileRequest, BodiesThatAreTooLargeMalformedOrOfAnotherKindAreRefusedBy
         const ApiAnswer deep = send(operation, std::string(5000, '['));
         EXPECT_THAT(deep.status, AnyOf(400, 404)) << deep.body;
         for (const char* wrong : {"[]", "7", "\"text\"", "null"}) {
+            if (alertmanager && std::string_view(wrong) == "[]") continue;  // no alerts at all
             const ApiAnswer answer = send(operation, wrong);
             EXPECT_THAT(answer.status, AnyOf(400, 404, 422)) << wrong << " " << answer.body;
         }
         const bool named = operation.request_example.find("name") != nullptr;
         const ApiAnswer unknown =
             send(operation, named ? R"({"name":"x","no_such_field":1})" : R"({"no_such_field":1})");
-        EXPECT_THAT(unknown.status, AnyOf(404, 422)) << unknown.body;
+        if (alertmanager) {
+            EXPECT_EQ(unknown.status, 400) << unknown.body;
+        } else {
+            EXPECT_THAT(unknown.status, AnyOf(404, 422)) << unknown.body;
+        }
         if (unknown.status == 422) {
             const Node body = unknown.json();
             const Node* errors = body.find("errors");
