@@ -38,7 +38,9 @@ class AlertStage : public testing::Test {
         // Intervals this short live at the fast pace: a failure is confirmed within seconds.
         std::string text = addon_settings("interval: {min: 2s, base: 2s, max: 2s}");
         text += fmt::format(
-            "receivers:\n  ops: \"json://{}/hook\"\nroutes:\n"
+            // Above the limit of a channel there would be digests.
+            "receivers:\n  ops: {{channels: [{{url: \"json://{}/hook\", per_minute: "
+            "600}}]}}\nroutes:\n"
             "  all: {{receivers: [ops], group_wait: 0s, repeat: 0s}}\ndevices:\n",
             fmt::format("127.0.0.1:{}", receiver_->port()));
         for (std::size_t i = 0; i < devices_; ++i) {
