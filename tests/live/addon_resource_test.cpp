@@ -89,7 +89,8 @@ TEST_F(AddonResource, IsPolledByTheNextManifestAndSurvivesASuddenDeath) {
     ASSERT_EQ(make_target(root).status, 201);
     const auto shown = [&](const std::string& metric) {
         return eventually([&] {
-            return server_->device_metrics().text().find("door_" + metric) != std::string::npos;
+            return server_->device_metrics().text().find("pollux_device_" + metric + "{") !=
+                   std::string::npos;
         });
     };
     ASSERT_TRUE(shown("uptime")) << server_->device_metrics().text();
