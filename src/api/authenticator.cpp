@@ -134,9 +134,9 @@ std::expected<Principal, Problem> AccountAuthenticator::by_basic(const net::Requ
     auto principal = accounts_.by_token(shown.password.reveal());
     if (!principal) return std::unexpected(unauthorized(principal.error()));
     if (shown.user != principal->name && shown.user != principal->owner) {
-        return std::unexpected(
-            unauthorized("access.basic", "the user name is neither that of the token nor of its "
-                                         "owner"));
+        return std::unexpected(unauthorized("access.basic",
+                                            "the user name is neither that of the token nor of its "
+                                            "owner"));
     }
     // Browsers add it by themselves.
     if (is_unsafe(request.method) && !same_origin(request, client)) {

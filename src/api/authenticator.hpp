@@ -3,9 +3,10 @@
 // What is looked at, in this order: a token in X-API-Token, one in Authorization: Bearer or as the
 // password of Authorization: Basic, one in ?token= of a WebSocket upgrade (and nowhere else in a
 // URL), the cookie of a session, the header of a proxy that may log users in. A token that is shown
-// counts: if it is wrong the answer is 401, whatever else would have been right. A Basic field whose
-// password is no token is that of a proxy in front of us, and says nothing here. An unsafe request that carries the cookie needs the token of
-// its session in X-CSRF-Token, also when it shows an API token.
+// counts: if it is wrong the answer is 401, whatever else would have been right. A Basic field
+// whose password is no token is that of a proxy in front of us, and says nothing here. An unsafe
+// request that carries the cookie needs the token of its session in X-CSRF-Token, also when it
+// shows an API token.
 #pragma once
 
 #include <functional>

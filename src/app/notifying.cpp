@@ -176,16 +176,16 @@ void Notifying::snapshot(std::move_only_function<void(std::vector<model::Alert>)
     runtime::AlertDesk* desk = server_.alerts();
     if (review_ || desk == nullptr) return done({});
     // The loop stays until the answer was handed over, even if we are gone by then.
-    desk->open_alerts([loop = loop_, silences = silences_,
-                       done = std::move(done)](auto alerts) mutable {
-        const base::WallTime now = net::wall_now();
-        std::erase_if(alerts, [&](const model::Alert& alert) {
-            const bool told = alert.state == model::AlertState::kActive ||
-                              alert.state == model::AlertState::kAcknowledged;
-            return !told || silences->holding(alert::labels_of(alert), now).has_value();
+    desk->open_alerts(
+        [loop = loop_, silences = silences_, done = std::move(done)](auto alerts) mutable {
+            const base::WallTime now = net::wall_now();
+            std::erase_if(alerts, [&](const model::Alert& alert) {
+                const bool told = alert.state == model::AlertState::kActive ||
+                                  alert.state == model::AlertState::kAcknowledged;
+                return !told || silences->holding(alert::labels_of(alert), now).has_value();
+            });
+            done(std::move(alerts));
         });
-        done(std::move(alerts));
-    });
 }
 
 void Notifying::offer(std::vector<model::Notification> rows) {

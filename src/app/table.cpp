@@ -18,27 +18,13 @@ constexpr std::string_view kHead = "\x1b[1m";
 constexpr std::string_view kEnd = "\x1b[0m";
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kColours = {{
-    {"critical", "\x1b[31m"},
-    {"major", "\x1b[31m"},
-    {"minor", "\x1b[33m"},
-    {"warning", "\x1b[33m"},
-    {"delivered", "\x1b[32m"},
-    {"resolved", "\x1b[32m"},
-    {"open", "\x1b[31m"},
-    {"dead letter", "\x1b[31m"},
-    {"refused", "\x1b[31m"},
-    {"failed", "\x1b[31m"},
-    {"failing", "\x1b[31m"},
-    {"expired", "\x1b[31m"},
-    {"half_open", "\x1b[33m"},
-    {"disabled", "\x1b[33m"},
-    {"locked", "\x1b[33m"},
-    {"cancelled", "\x1b[33m"},
-    {"closed", "\x1b[32m"},
-    {"ok", "\x1b[32m"},
-    {"allowed", "\x1b[32m"},
-    {"completed", "\x1b[32m"},
-    {"enabled", "\x1b[32m"},
+    {"critical", "\x1b[31m"},  {"major", "\x1b[31m"},       {"minor", "\x1b[33m"},
+    {"warning", "\x1b[33m"},   {"delivered", "\x1b[32m"},   {"resolved", "\x1b[32m"},
+    {"open", "\x1b[31m"},      {"dead letter", "\x1b[31m"}, {"refused", "\x1b[31m"},
+    {"failed", "\x1b[31m"},    {"failing", "\x1b[31m"},     {"expired", "\x1b[31m"},
+    {"half_open", "\x1b[33m"}, {"disabled", "\x1b[33m"},    {"locked", "\x1b[33m"},
+    {"cancelled", "\x1b[33m"}, {"closed", "\x1b[32m"},      {"ok", "\x1b[32m"},
+    {"allowed", "\x1b[32m"},   {"completed", "\x1b[32m"},   {"enabled", "\x1b[32m"},
 }};
 
 // Characters, not bytes; wide ones count as one.

@@ -1,5 +1,5 @@
-// What happened on the threads of the core and of alerts, on its way to who shows it. They write and
-// never wait; one reader takes what there is, on its own thread.
+// What happened on the threads of the core and of alerts, on its way to who shows it. They write
+// and never wait; one reader takes what there is, on its own thread.
 //
 // Invariants
 // 1. Bounded: of the results of polls only the newest of each task waits, and above a limit news
@@ -68,14 +68,15 @@ class EventFeed {
     bool polls_wanted() const { return polls_wanted_.load(std::memory_order_relaxed); }
 
     // The reader's side. `wake` is called from the thread of the core or of alerts when there are
-    // changes; it must not block, nor call the feed. Empty: nobody listens any more; afterwards it is not called.
+    // changes; it must not block, nor call the feed. Empty: nobody listens any more; afterwards it
+    // is not called.
     void listen(std::function<void()> wake);
     void want_polls(bool wanted);
 
     struct Changes {
-        std::vector<TaskNews> news;    // in their order
+        std::vector<TaskNews> news;     // in their order
         std::vector<AlertNews> alerts;  // likewise
-        std::uint64_t dropped = 0;   // since the last take, changes and results
+        std::uint64_t dropped = 0;      // since the last take, changes and results
     };
     Changes take_changes();
     std::vector<PollNews> take_polls();  // one per task at most, by key
