@@ -10,12 +10,32 @@
 
 namespace pollux::tests {
 
-extract::CompileResult load_imported(const std::string& name) {
-    const std::string path = "tests/imported/" + name + ".json";  // tests run in the root
-    std::ifstream in(path);
+namespace {
+
+std::string path_of(const std::string& name) {
+    return "tests/imported/" + name + ".json";  // tests run in the root
+}
+
+}  // namespace
+
+std::string imported_text(const std::string& name) {
+    std::ifstream in(path_of(name));
     POLLUX_CHECK_MSG(in.good(), "a manifest is missing; run the test from the project's root");
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    return extract::compile(text, path);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+extract::CompileResult load_imported(const std::string& name) {
+    return extract::compile(imported_text(name), path_of(name));
+}
+
+std::vector<std::string> told_of(const std::vector<model::Signal>& signals) {
+    std::vector<std::string> out;
+    for (const model::Signal& signal : signals) {
+        out.push_back(fmt::format("{}{}{} {}", signal.clear ? "clear " : "", signal.type,
+                                  signal.subject.empty() ? "" : "/" + signal.subject,
+                                  signal.severity));
+    }
+    return out;
 }
 
 ImportedDevice::ImportedDevice() : loop_(net::EventLoop::create().value()) {
@@ -46,16 +66,6 @@ extract::TargetBinding ImportedDevice::binding() const {
 std::vector<const model::Reply*> ImportedDevice::Poll::given() const {
     std::vector<const model::Reply*> out;
     for (const auto& reply : replies) out.push_back(reply ? &*reply : nullptr);
-    return out;
-}
-
-std::vector<std::string> ImportedDevice::Poll::told() const {
-    std::vector<std::string> out;
-    for (const model::Signal& signal : signals.signals) {
-        out.push_back(fmt::format("{}{}{} {}", signal.clear ? "clear " : "", signal.type,
-                                  signal.subject.empty() ? "" : "/" + signal.subject,
-                                  signal.severity));
-    }
     return out;
 }
 

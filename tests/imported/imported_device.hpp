@@ -16,8 +16,12 @@
 
 namespace pollux::tests {
 
-// tests/imported/NAME.json, compiled; the test fails with the diagnostics if it has errors.
+// tests/imported/NAME.json, and compiled; the test fails with the diagnostics if it has errors.
+std::string imported_text(const std::string& name);
 extract::CompileResult load_imported(const std::string& name);
+
+// "type/subject severity", with "clear " in front.
+std::vector<std::string> told_of(const std::vector<model::Signal>& signals);
 
 class ImportedDevice {
   public:
@@ -37,8 +41,7 @@ class ImportedDevice {
         bool failed = false;
 
         std::vector<const model::Reply*> given() const;
-        // "type/subject severity", with "clear " in front.
-        std::vector<std::string> told() const;
+        std::vector<std::string> told() const { return told_of(signals.signals); }
     };
     Poll poll(const extract::CompiledAddon& addon, extract::TargetBinding binding);
 

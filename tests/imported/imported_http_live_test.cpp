@@ -1,4 +1,5 @@
-// Manifests of api_poll, asked over real HTTP.
+// Manifests of api_poll, asked over real HTTP, and HTTPS through a real nginx.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 
 #include "derive/signal_keeper.hpp"
 #include "extract/time_text.hpp"
+#include "net/test_nginx.hpp"
 #include "tests/imported/imported_device.hpp"
 
 namespace pollux::tests {
@@ -31,6 +33,33 @@ extract::TargetBinding known_user(const ImportedDevice& device) {
     binding.credentials = std::move(credentials);
     return binding;
 }
+
+// nginx that speaks TLS in front of a device.
+class TlsFront {
+  public:
+    explicit TlsFront(const ImportedDevice& device)
+        : port_(net::test::free_port()),
+          shown_(net::test::make_self_signed(folder_, "device", 30)),
+          nginx_(folder_,
+                 fmt::format("server {{ listen 127.0.0.1:{} ssl; ssl_certificate {}; "
+                             "ssl_certificate_key {}; location / {{ proxy_pass "
+                             "http://127.0.0.1:{}; }} }}\n",
+                             port_, shown_.certificate, shown_.key, device.port()),
+                 port_) {}
+
+    extract::TargetBinding binding(const ImportedDevice& device) const {
+        auto out = known_user(device);
+        out.port = port_;
+        return out;
+    }
+    const std::string& certificate() const { return shown_.certificate; }
+
+  private:
+    net::test::TempDir folder_;
+    std::uint16_t port_;
+    net::test::TestCertificate shown_;
+    net::test::Nginx nginx_;
+};
 
 constexpr const char* kInfo = "/axis-cgi/basicdeviceinfo.cgi";
 
@@ -74,6 +103,17 @@ TEST(ImportedAxis, RaisesItsFailureStopsAndClearsItOnSuccess) {
     ASSERT_EQ(changes.size(), 1U);
     EXPECT_EQ(changes[0].step, derive::SignalStep::kCleared);
     EXPECT_EQ(changes[0].signal.type, "camera_offline");
+}
+
+TEST(ImportedAxis, ItsCatalogueIsComplete) {
+    std::vector<std::string> types;
+    const auto axis = addon_of("axis");
+    for (const auto& type : axis->addon().alert_types) types.push_back(type.name);
+    EXPECT_THAT(types,
+                ElementsAre("auth_failed", "camera_offline", "fan_failure", "heater_failure",
+                            "power_warning", "ptz_not_ready", "sd_card_wear_critical",
+                            "storage_disconnected", "storage_failure", "storage_full",
+                            "storage_readonly", "temperature_critical", "temperature_warning"));
 }
 
 TEST(ImportedAxis, TakesItsDefaultCredentials) {
@@ -133,6 +173,24 @@ TEST(ImportedCradlepoint, ItsDuplicateRowsCountAsTheyDid) {
     EXPECT_THAT(event("not_listed").told(), IsEmpty());
 }
 
+TEST(ImportedCradlepoint, ItsRecoveriesEndWhatTheyAreNamedAfter) {
+    const auto addon = addon_of("cradlepoint");
+    ImportedDevice device;
+    const auto event = [&](const std::string& type) {
+        device.pages["/api/v2/routers/42%20x/"] = {200,
+                                                   R"({"events": [{"type": ")" + type + "\"}]}"};
+        return device.poll(*addon, router(device)).told();
+    };
+    EXPECT_THAT(event("temperature_high"), ElementsAre("temperature_high warning"));
+    EXPECT_THAT(event("temperature_normal"), ElementsAre("clear temperature_high clear"));
+    EXPECT_THAT(event("vpn_tunnel_up"), ElementsAre("clear vpn_tunnel_down clear"));
+    EXPECT_THAT(event("signal_normal"),
+                ElementsAre("clear signal_critical clear", "clear signal_low clear"));
+    EXPECT_THAT(event("config_changed"), IsEmpty());
+    EXPECT_THAT(load_imported("cradlepoint").diagnostics.text(),
+                HasSubstr("modem_working: warning: is a recovery that names no alert it ends"));
+}
+
 TEST(ImportedUbiquiti, ReadsOneRecordPerDeviceOfTheList) {
     const auto addon = addon_of("ubiquiti");
     EXPECT_EQ(addon->addon().version, "1.0.0");
@@ -156,9 +214,12 @@ TEST(ImportedUbiquiti, ReadsOneRecordPerDeviceOfTheList) {
 TEST(ImportedMcp, TakesTheVendorsSeverityAsType) {
     const auto addon = addon_of("mcp");
     ImportedDevice device;
+    const TlsFront front(device);
+    auto target = front.binding(device);
+    target.tls_ca_file = front.certificate();
     const auto alarm = [&](const std::string& body) {
         device.pages["/nsi/api/v1/alarms"] = {200, body};
-        return device.poll(*addon, known_user(device));
+        return device.poll(*addon, target);
     };
     auto poll = alarm(R"({"alarms": [{"severity": "MAJOR", "description": "loss of light",
         "state": "raised", "raised": "2026-02-03T04:05:06.000Z"}]})");
@@ -174,6 +235,23 @@ TEST(ImportedMcp, TakesTheVendorsSeverityAsType) {
                             "clear MINOR clear", "clear WARNING clear"));
     EXPECT_THAT(alarm(R"({"alarms": []})").told(), IsEmpty());
     EXPECT_THAT(alarm(R"([])").told(), IsEmpty());
+}
+
+TEST(ImportedMcp, DoesNotTellItsPasswordToAStranger) {
+    const auto addon = addon_of("mcp");
+    ImportedDevice device;
+    device.pages["/nsi/api/v1/alarms"] = {200, R"({"alarms": []})"};
+    const TlsFront front(device);
+    auto poll = device.poll(*addon, front.binding(device));  // whose certificate nobody vouches for
+    EXPECT_TRUE(poll.failed);
+    EXPECT_THAT(poll.told(), ElementsAre("device_offline critical"));
+    EXPECT_THAT(device.asked, IsEmpty());
+    auto target = front.binding(device);
+    target.tls_verify = false;
+    poll = device.poll(*addon, target);
+    EXPECT_FALSE(poll.failed);
+    EXPECT_THAT(poll.told(), IsEmpty());
+    EXPECT_EQ(device.asked.size(), 1U);
 }
 
 }  // namespace

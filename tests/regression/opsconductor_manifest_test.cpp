@@ -252,13 +252,6 @@ TEST(OpsConductorDefect, EnterprisesAreComparedAsTexts) {
     EXPECT_GT(*addon.addon->trap_fit(message), *trap_addon("*").addon->trap_fit(message));
 }
 
-// The token of a webhook was documented and never checked.
-TEST(OpsConductorDefect, TheTokenOfAWebhookIsNotChecked) {
-    const auto addon = imported(
-        R"("method": "webhook", "auth_token": "t", "parser": {"field_mappings": {"alert_type": "t"}})");
-    EXPECT_THAT(addon.notes, HasSubstr("auth_token: warning: is not taken over"));
-}
-
 // fan_clear cleared an alert fan_clear, which nobody had raised.
 TEST(OpsConductorDefect, ASuffixClearsAnotherAlertThanItMeans) {
     const auto addon = http_addon(std::string(kParser) + ", " + kTypes);

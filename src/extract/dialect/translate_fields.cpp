@@ -132,11 +132,7 @@ std::string Translator::one_step(const Record& record, const Node& step,
         if (map != nullptr && !map->entries().empty()) next.set("map", *map);
     } else if (kind == "datetime") {
         const std::string format = text_of(step, "format", "%Y-%m-%d %H:%M:%S");
-        if (!is_time_format(format)) {
-            note(step, "transformations",
-                 fmt::format("{} holds what is not known: ignored", quoted(format)));
-            return metric_name;
-        }
+        if (!is_time_format(format)) return metric_name;  // told already
         next.set("time_format", Node::text(format));
     } else if (kind == "extract_ip") {
         const auto group = document::parse_unsigned(text_of(step, "group", "1")).value_or(1);
@@ -148,8 +144,7 @@ std::string Translator::one_step(const Record& record, const Node& step,
         metric(std::move(found), step.mark());
         next.set("value", Node::text(fmt::format("coalesce({}, text({}))", taken, metric_name)));
     } else {
-        note(step, "transformations", fmt::format("{} is not known: ignored", quoted(kind)));
-        return metric_name;
+        return metric_name;  // told already
     }
     metric(std::move(next), step.mark());
     return name;
@@ -159,6 +154,7 @@ std::string Translator::transformed(const Record& record, const std::string& fie
                                     std::string metric_name, Node first, const Mark& mark) {
     const Node* all = find("transformations");
     const Node* steps = all == nullptr ? nullptr : all->find(field);
+    read_.insert(field);
     metric(first, mark);
     if (steps == nullptr) return metric_name;
     if (!steps->is_sequence()) return one_step(record, *steps, metric_name, first);
@@ -202,10 +198,15 @@ Translator::Fields Translator::read_fields(const Record& record, const Node* map
                                            const Node* parser) {
     Fields fields;
     const auto add = [&](const std::string& field, const std::string& source, const Mark& mark) {
-        if (fields.size() >= kMaxFields || field.empty() || source.empty()) return;
+        if (field.empty() || source.empty()) return;
         const auto same =
             std::ranges::find(fields, field, &std::pair<std::string, std::string>::first);
         if (same != fields.end()) return;
+        if (fields.size() >= kMaxFields) {
+            out_.warning(mark, "field_mappings." + field,
+                         fmt::format("is one more than {} fields: ignored", kMaxFields));
+            return;
+        }
         fields.emplace_back(field, add_field(record, field, source, mark));
     };
     if (mappings != nullptr && mappings->is_map()) {
@@ -298,12 +299,10 @@ void Translator::field_rule(const Record& record, const Fields& fields, const Ma
     rule.set("type", Node::text("{" + kind_name + "}"));
     describe_rule(rule, fields);
     if (clear_method_ == "suffix") rule.set("clear_suffix", Node::text(clear_suffix_));
+    tell_usual_suffix();
     const std::string clear = clear_expression(fields);
     if (!clear.empty()) rule.set("clear_when", Node::text(clear));
-    if (clear_method_ == "field_value" && clear.empty()) {
-        note(*find("clear_events"), "clear_events.clear_field",
-             fmt::format("{} is not among the fields: nothing clears", quoted(clear_field_)));
-    }
+    if (clear_method_ == "field_value" && clear.empty()) tell_no_clear_field();
     const bool polled = method_ == "api_poll" || method_ == "ssh";
     if (polled) rule.set("reconcile", Node::boolean(clear_method_ == "reconciliation"));
     signals_.push(std::move(rule));

@@ -27,6 +27,7 @@ void Translator::http_auth(Node& http) {
         return;
     }
     const std::string word = type->scalar();
+    if (word != "api_key") note_key("auth_header", "only counts with api_key: ignored");
     constexpr std::string_view kKnown[] = {"none", "basic", "digest", "bearer", "api_key"};
     if (std::ranges::find(kKnown, word) == std::end(kKnown)) {
         out_.error(type->mark(), "auth_type",
@@ -48,7 +49,12 @@ void Translator::http_auth(Node& http) {
 // B: a path to a list, one record for each of it.
 void Translator::http_rows(Node& endpoint, const Node& node, Record& record) {
     const Node* path = node.find("alerts_path");
-    if (path == nullptr || !path->is_scalar() || record.parser != "json") return;
+    if (path == nullptr || !path->is_scalar()) return;
+    if (record.parser != "json") {
+        note(*path, "alerts_path",
+             fmt::format("fits JSON only, and the parser is {}: ignored", record.parser));
+        return;
+    }
     std::string from = json_path_of(path->scalar());
     if (!from.ends_with("[*]")) from += "[*]";
     record.rows = fresh_name(record.prefix + "_rows");
@@ -59,7 +65,8 @@ void Translator::http_rows(Node& endpoint, const Node& node, Record& record) {
     endpoint.set("rows", marked(std::move(rows), path->mark()));
 }
 
-void Translator::endpoint(const Node& node, std::size_t number, bool must_answer) {
+void Translator::endpoint(const Node& list, std::size_t number, bool must_answer) {
+    const Node& node = list.items()[number];
     const std::string path = document::item_path("endpoints", number);
     check_keys(
         node, path,
@@ -84,9 +91,7 @@ void Translator::endpoint(const Node& node, std::size_t number, bool must_answer
     if (const Node* body = node.find("body"); body != nullptr && body->is_scalar())
         out.set("body", *body);
     if (const Node* timeout = node.find("timeout")) out.set("timeout", *timeout);
-    if (const Node* interval = node.find("interval_seconds"); interval != nullptr && number > 0) {
-        out.set("interval", *interval);
-    }
+    if (const Node* interval = own_interval(list, number)) out.set("interval", *interval);
     const Node* failure = node.find("alert_on_failure");
     if (failure != nullptr && failure->is_scalar() && !failure->scalar().empty()) {
         out.set("on_failure", *failure);
@@ -157,7 +162,7 @@ void Translator::http() {
              "noticed");
     }
     for (std::size_t i = 0; i < endpoints->items().size(); ++i) {
-        endpoint(endpoints->items()[i], i, none_fails && i == 0);
+        endpoint(*endpoints, i, none_fails && i == 0);
     }
 }
 

@@ -46,13 +46,9 @@ void Translator::trap() {
     trap_rules(fields);
 }
 
-void Translator::trap_rules(const Fields& fields) {
-    const Node* definitions = find("trap_definitions");
-    if (definitions == nullptr || definitions->entries().empty()) {
-        out_.error(root_.mark(), "trap_definitions", "is missing; no trap means anything");
-        return;
-    }
-    std::map<std::string, std::string> clear_of;  // by the trap that raises
+// The trap that clears, by the one that raises.
+std::map<std::string, std::string> Translator::trap_pairs(const Node& definitions) const {
+    std::map<std::string, std::string> clear_of;
     const Node* events = find("clear_events");
     const Node* pairs = events == nullptr ? nullptr : events->find("oid_pairs");
     if (pairs != nullptr && pairs->is_map()) {
@@ -60,23 +56,41 @@ void Translator::trap_rules(const Fields& fields) {
             clear_of[entry.key] = entry.value.scalar();
         }
     }
-    for (const document::MapEntry& entry : definitions->entries()) {
+    for (const document::MapEntry& entry : definitions.entries()) {
         const std::string clear = text_of(entry.value, "clear_oid");
         if (!clear.empty()) clear_of.emplace(entry.key, clear);
     }
+    return clear_of;
+}
+
+void Translator::trap_rules(const Fields& fields) {
+    const Node* definitions = find("trap_definitions");
+    if (definitions == nullptr || definitions->entries().empty()) {
+        out_.error(root_.mark(), "trap_definitions", "is missing; no trap means anything");
+        return;
+    }
+    const std::map<std::string, std::string> clear_of = trap_pairs(*definitions);
+    const std::string clear_when = clear_expression(fields);
+    if (clear_method_ == "field_value" && clear_when.empty()) tell_no_clear_field();
     std::set<std::string> clears;
     for (const auto& [raises, clear] : clear_of) clears.insert(clear);
     for (const document::MapEntry& entry : definitions->entries()) {
         const std::string path = document::key_path("trap_definitions", entry.key);
-        check_keys(entry.value, path,
-                   {"alert_type", "description", "clear_oid", "severity", "name", "message"});
+        check_keys(entry.value, path, {"alert_type", "description", "clear_oid", "name"});
         if (clears.contains(entry.key)) {
             out_.warning(entry.key_mark, path,
                          "clears what the other trap of its pair raised; before, the clear was "
                          "lost and it raised once more");
             continue;
         }
-        const std::string type = text_of(entry.value, "alert_type", "unknown");
+        std::string type = text_of(entry.value, "alert_type", "unknown");
+        const std::string ended = type_without_suffix(type);
+        if (!ended.empty()) {
+            note(entry.value, path,
+                 fmt::format("clears {}, which {} names by its suffix; before it did not find it",
+                             ended, type));
+            type = ended;
+        }
         if (types_.find(type) == nullptr && !all_types_) {
             note(entry.value, path, fmt::format("{} is in no mapping: dropped, as before", type));
             continue;
@@ -85,9 +99,11 @@ void Translator::trap_rules(const Fields& fields) {
         rule.set_mark(entry.value.mark());
         rule.set("name", Node::text(type + " " + entry.key));
         rule.set("type", Node::text(type));
-        rule.set("trap", marked(Node::text(entry.key), entry.key_mark));
+        rule.set(ended.empty() ? "trap" : "clear_trap",
+                 marked(Node::text(entry.key), entry.key_mark));
+        if (!clear_when.empty()) rule.set("clear_when", Node::text(clear_when));
         const auto clear = clear_of.find(entry.key);
-        if (clear != clear_of.end()) {
+        if (ended.empty() && clear != clear_of.end()) {
             rule.set("clear_trap", marked(Node::text(clear->second), entry.value.mark()));
         }
         describe_rule(rule, fields);
@@ -95,6 +111,22 @@ void Translator::trap_rules(const Fields& fields) {
         if (!description.empty()) rule.set("message", Node::text(description));
         signals_.push(std::move(rule));
     }
+}
+
+// Who may send, and where to, is another matter here.
+void Translator::tell_webhook_address() {
+    note_key("auth_token",
+             "is not taken over: the address of a target's webhook holds a secret of its own; "
+             "before, the token was not checked");
+    const std::string auth = text("auth_type", "none");
+    if (auth != "none") {
+        note_key("auth_type",
+                 fmt::format("is {}, which is not taken over: the address of a target's webhook "
+                             "holds a secret of its own",
+                             auth));
+    }
+    note_key("auth_key", "is not taken over: the secret of a target's webhook is in its address");
+    note_key("endpoint_path", "changes: each target has an address of its own");
 }
 
 void Translator::webhook() {
@@ -108,14 +140,7 @@ void Translator::webhook() {
     record.parser = type.find("form") != std::string::npos  ? "form"
                     : type.find("xml") != std::string::npos ? "xml"
                                                             : parser_type(parser, nullptr);
-    if (const Node* token = find("auth_token")) {
-        note(*token, "auth_token",
-             "is not taken over: the address of a target's webhook holds a secret of its own; "
-             "before, the token was not checked");
-    }
-    if (const Node* path = find("endpoint_path")) {
-        note(*path, "endpoint_path", "changes: each target has an address of its own");
-    }
+    tell_webhook_address();
     Node webhook = Node::map();
     webhook.set_mark(section_ == nullptr ? root_.mark() : section_->mark());
     if (record.parser == "form" || record.parser == "xml") {
@@ -145,9 +170,18 @@ void Translator::webhook() {
     if (!source.empty()) fields.emplace_back(source, "source");
     const Node* identity = find("device_identification");
     if (identity != nullptr && identity->is_map()) {
-        for (auto& [field, name] : fields) {
-            if (field == text_of(*identity, "ip_field")) field = "device_ip";
-            if (field == text_of(*identity, "name_field")) field = "device_name";
+        for (const auto& [key, ours] :
+             {std::pair("ip_field", "device_ip"), std::pair("name_field", "device_name")}) {
+            const std::string wanted = text_of(*identity, key);
+            if (wanted.empty()) continue;
+            const auto field =
+                std::ranges::find(fields, wanted, &std::pair<std::string, std::string>::first);
+            if (field != fields.end()) {
+                field->first = ours;
+            } else {
+                note(*identity->find(key), fmt::format("device_identification.{}", key),
+                     fmt::format("{} is no field that is read: ignored", quoted(wanted)));
+            }
         }
     }
     if (fields.empty()) {

@@ -62,27 +62,21 @@ void Translator::snmp() {
         out_.error(root_.mark(), "poll_groups", "is missing; there is nothing to ask");
         return;
     }
-    // Groups without an interval of their own are asked together; if all have one, the first's is
-    // the addon's.
-    const bool all_own = std::ranges::all_of(
-        groups->items(), [](const Node& node) { return node.find("interval_seconds") != nullptr; });
-    if (all_own) tree_.set("interval", *groups->items()[0].find("interval_seconds"));
     Node gets = Node::sequence();
     Node tables = Node::sequence();
     for (std::size_t i = 0; i < groups->items().size(); ++i) {
-        snmp_group(groups->items()[i], gets, tables, all_own && i == 0);
+        snmp_group(groups->items()[i], own_interval(*groups, i), gets, tables);
     }
     if (!gets.items().empty()) snmp.set("gets", std::move(gets));
     if (!tables.items().empty()) snmp.set("tables", std::move(tables));
     tree_.set("snmp", std::move(snmp));
 }
 
-void Translator::snmp_group(const Node& node, Node& gets, Node& tables, bool main) {
+void Translator::snmp_group(const Node& node, const Node* interval, Node& gets, Node& tables) {
     check_keys(
         node, "poll_groups",
         {"name", "oids", "alert_conditions", "alert_condition", "interval_seconds", "description"});
     const std::string group = fresh_name(text_of(node, "name", "group"));
-    const Node* interval = main ? nullptr : node.find("interval_seconds");
     if (interval != nullptr) groups_.set(group, *interval);
     std::map<std::string, std::string> by_oid;  // also by name
     Fields fields;
@@ -187,14 +181,15 @@ void Translator::ssh() {
     }
     Node list = Node::sequence();
     for (std::size_t i = 0; i < commands->items().size(); ++i) {
-        ssh_command(commands->items()[i], i, list);
+        ssh_command(*commands, i, list);
     }
     Node section = Node::map();
     section.set("commands", std::move(list));
     tree_.set("ssh", marked(std::move(section), commands->mark()));
 }
 
-void Translator::ssh_command(const Node& node, std::size_t number, Node& commands) {
+void Translator::ssh_command(const Node& given, std::size_t number, Node& commands) {
+    const Node& node = given.items()[number];
     check_keys(node, document::item_path("commands", number),
                {"command", "parse_type", "name", "interval_seconds", "parser", "parse_rules",
                 "alert_type_field", "description", "field_mappings", "timeout"});
@@ -210,6 +205,10 @@ void Translator::ssh_command(const Node& node, std::size_t number, Node& command
         own = own->find("type");
     }
     if (rules != nullptr && rules->is_map()) parser = rules;
+    if (parser != nullptr && parser != find("parser")) {
+        check_parser(*parser, document::item_path("commands", number) +
+                                  (parser == rules ? ".parse_rules" : ".parser"));
+    }
     record.parser = parser_type(parser, own);
     if (own != nullptr && parser != nullptr &&
         text_of(*parser, "type", record.parser) != record.parser) {
@@ -218,9 +217,7 @@ void Translator::ssh_command(const Node& node, std::size_t number, Node& command
     Node out = Node::map();
     out.set("name", Node::text(record.endpoint));
     out.set("command", marked(Node::text(text_of(node, "command")), node.mark()));
-    if (const Node* interval = node.find("interval_seconds"); interval != nullptr && number > 0) {
-        out.set("interval", *interval);
-    }
+    if (const Node* interval = own_interval(given, number)) out.set("interval", *interval);
     if (const Node* timeout = node.find("timeout")) out.set("timeout", *timeout);
     if (number > 0) out.set("optional", Node::boolean(true));
     const Node* mappings = node.find("field_mappings");

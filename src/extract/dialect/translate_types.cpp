@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/text.hpp"
 #include "document/map_reader.hpp"
@@ -207,11 +208,39 @@ void Translator::clear_rules() {
         clear_values_.clear();
         for (const Node& value : values->items()) clear_values_.push_back(value.scalar());
     }
-    if (clear_method_ == "suffix") {
+    if (method_ == "snmp_poll") {
+        if (clear_method_ != "reconciliation") {
+            note(*events, "clear_events.method", "is not used: a condition clears when it is over");
+        }
+    } else if (clear_method_ == "suffix") {
         note(*events, "clear_events.method",
              fmt::format("a type with {} clears the alert without it; before it did not find it",
                          quoted(clear_suffix_)));
     }
+}
+
+// Without clear_events the usual suffix counts; told where a type can have one.
+void Translator::tell_usual_suffix() {
+    if (clear_method_ != "suffix" || find("clear_events") != nullptr) return;
+    if (std::exchange(suffix_told_, true)) return;
+    note(root_, "clear_events",
+         fmt::format("is missing: a type with {} clears the alert without it; before it did not "
+                     "find it",
+                     quoted(clear_suffix_)));
+}
+
+void Translator::tell_no_clear_field() {
+    note(*find("clear_events"), "clear_events.clear_field",
+         fmt::format("{} is not among the fields: nothing clears", quoted(clear_field_)));
+}
+
+// Of a type that only clears another one; empty: it is none.
+std::string Translator::type_without_suffix(const std::string& type) const {
+    const bool ends = !clear_suffix_.empty() && type.ends_with(clear_suffix_);
+    if (clear_method_ != "suffix" || !ends) return {};
+    const std::string base = type.substr(0, type.size() - clear_suffix_.size());
+    const bool counts = !base.empty() && (all_types_ || types_.find(base) != nullptr);
+    return counts ? base : std::string();
 }
 
 std::string Translator::clear_expression(const Fields& fields) const {

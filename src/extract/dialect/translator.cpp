@@ -98,14 +98,6 @@ bool Translator::flag_of(const Node& node, std::string_view key, bool otherwise)
     return document::parse_boolean(text_of(node, key)).value_or(otherwise);
 }
 
-void Translator::check_keys(const Node& node, const std::string& path,
-                            std::initializer_list<std::string_view> known) {
-    for (const document::MapEntry& entry : node.entries()) {
-        if (std::ranges::find(known, entry.key) != known.end()) continue;
-        out_.warning(entry.key_mark, document::key_path(path, entry.key), "is not known: ignored");
-    }
-}
-
 std::string Translator::fresh_name(std::string_view wanted) {
     std::string name;
     for (const char c : wanted.substr(0, 48)) name.push_back(is_word(c) ? lower(c) : '_');
@@ -135,6 +127,7 @@ Node Translator::run() {
     if (method_ == "ssh") ssh();
     if (method_ == "snmp_trap") trap();
     if (method_ == "webhook") webhook();
+    check_unread();
     finish();
     return std::move(tree_);
 }
@@ -151,17 +144,7 @@ void Translator::head() {
     }
     const Node* section = root_.find(method_);
     if (section != nullptr && section->is_map()) section_ = section;
-    check_keys(root_, "",
-               {"id", "name", "version", "description", "author", "method", "category", method_,
-                "default_poll_interval", "default_credentials", "credential_fields",
-                "target_config_fields", "alert_mappings", "severity_mappings", "category_mappings",
-                "title_templates", "description_templates", "clear_events", "parser",
-                "transformations", "device_identification", "fingerprint_fields", "icon", "vendor",
-                // without a section of their own
-                "base_url_template", "auth_type", "auth_header", "verify_ssl", "endpoints",
-                "headers", "port", "default_community", "poll_groups", "commands", "enterprise_oid",
-                "trap_definitions", "varbind_mappings", "endpoint_path", "auth_token",
-                "content_type", "auth_key", "request_type", "field_mappings", "snmp_version"});
+    check_manifest();
     const auto place = [&](std::string_view key) {
         const Node* value = root_.find(key);
         return value == nullptr ? root_.mark() : value->mark();
@@ -230,15 +213,28 @@ void Translator::credentials() {
 void Translator::parameters() {
     const Node* fields = find("target_config_fields");
     if (fields == nullptr || !fields->is_sequence()) return;
-    for (const Node& field : fields->items()) {
+    for (std::size_t i = 0; i < fields->items().size(); ++i) {
+        const Node& field = fields->items()[i];
+        const std::string path = document::item_path("target_config_fields", i);
+        check_keys(field, path, {"name", "type", "required", "default", "description", "label"});
         std::string name;
         for (const char c : text_of(field, "name")) name.push_back(is_word(c) ? lower(c) : '_');
         // The target has these by itself.
         constexpr std::string_view kOwn[] = {"",         "host",     "port",      "device",
                                              "username", "password", "community", "api_key",
                                              "key_file", "headers"};
-        if (std::ranges::find(kOwn, name) != std::end(kOwn)) continue;
+        if (std::ranges::find(kOwn, name) != std::end(kOwn)) {
+            if (!text_of(field, "default").empty()) {
+                note(*field.find("default"), path + ".default",
+                     fmt::format("is not taken over: {} belongs to the target", quoted(name)));
+            }
+            continue;
+        }
         const std::string type = text_of(field, "type", "text");
+        if (type == "password") {
+            note(field, path + ".type",
+                 "is password, but becomes a parameter like any other, which is not sealed");
+        }
         Node parameter = Node::map();
         parameter.set_mark(field.mark());
         parameter.set("type", Node::text(type == "number"    ? "number"
@@ -255,6 +251,17 @@ void Translator::parameters() {
         if (!label.empty()) parameter.set("description", Node::text(label));
         parameters_.set(name, std::move(parameter));
     }
+}
+
+// Of one of several requests; null: it is asked with the addon. If all of them have one, the first
+// one's is the addon's.
+const Node* Translator::own_interval(const Node& list, std::size_t number) {
+    const Node* own = list.items()[number].find("interval_seconds");
+    const bool all = std::ranges::all_of(
+        list.items(), [](const Node& node) { return node.find("interval_seconds") != nullptr; });
+    if (!all || number > 0) return own;
+    tree_.set("interval", *own);
+    return nullptr;
 }
 
 // Placeholders other than host and port are parameters of the target; ours are in lower case.

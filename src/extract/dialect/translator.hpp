@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,7 @@ class Translator {
     void head();
     void credentials();
     void parameters();
+    const Node* own_interval(const Node& list, std::size_t number);
     std::string templated(const std::string& text, const Mark& mark);
     void finish();
 
@@ -49,6 +51,9 @@ class Translator {
     void set_type(const std::string& type, Node look, const Mark& mark);
     void recoveries();
     void clear_rules();
+    void tell_usual_suffix();
+    void tell_no_clear_field();
+    std::string type_without_suffix(const std::string& type) const;
     std::string clear_expression(const Fields& fields) const;
     void failure_type(const Node& type);
 
@@ -67,21 +72,23 @@ class Translator {
 
     // translate_http.cpp
     void http();
-    void endpoint(const Node& node, std::size_t number, bool first_must_answer);
+    void endpoint(const Node& list, std::size_t number, bool must_answer);
     void http_auth(Node& http);
     void http_rows(Node& endpoint, const Node& node, Record& record);
 
     // translate_snmp.cpp
     void snmp();
-    void snmp_group(const Node& node, Node& gets, Node& tables, bool main);
+    void snmp_group(const Node& node, const Node* interval, Node& gets, Node& tables);
     void snmp_condition(const Node& node, const std::map<std::string, std::string>& by_oid,
                         const Fields& fields, const std::string& rows);
     void ssh();
-    void ssh_command(const Node& node, std::size_t number, Node& commands);
+    void ssh_command(const Node& given, std::size_t number, Node& commands);
 
     // translate_inbound.cpp
     void trap();
+    std::map<std::string, std::string> trap_pairs(const Node& definitions) const;
     void trap_rules(const Fields& fields);
+    void tell_webhook_address();
     void webhook();
 
     // Keys: in the section of the method, or at the top.
@@ -89,9 +96,18 @@ class Translator {
     std::string text(std::string_view key, std::string otherwise = "") const;
     static std::string text_of(const Node& node, std::string_view key, std::string otherwise = "");
     static bool flag_of(const Node& node, std::string_view key, bool otherwise);
-    // Tells about the keys nobody knows.
+    // translate_keys.cpp: tells about the keys nobody knows, and about those not taken over
+    void check_manifest();
+    void check_parts();
+    void check_parser(const Node& parser, const std::string& path);
+    void check_identification();
+    void check_transformations();
+    void check_unread();
+    void check_keys(const Node& node, const std::string& path,
+                    std::span<const std::string_view> known);
     void check_keys(const Node& node, const std::string& path,
                     std::initializer_list<std::string_view> known);
+    void note_key(std::string_view key, std::string message);
     void note(const Node& at, std::string field, std::string message) {
         out_.warning(at.mark(), std::move(field), std::move(message));
     }
@@ -111,12 +127,14 @@ class Translator {
     Node parameters_ = Node::map();
     Node groups_ = Node::map();
     std::set<std::string> names_;
+    std::set<std::string> read_;  // fields, as they are called there
     std::map<std::string, std::string> severities_;
     std::string clear_method_ = "suffix";
     std::string clear_suffix_ = "_clear";
     std::string clear_field_ = "status";
     std::vector<std::string> clear_values_ = {"clear", "ok", "resolved"};
     bool all_types_ = false;
+    bool suffix_told_ = false;
 };
 
 // A text as an expression writes it.
