@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "base/sha256_x86.hpp"
 
 namespace pollux::base {
 namespace {
@@ -26,7 +27,14 @@ std::uint32_t big_endian(const std::uint8_t* at) {
 
 }  // namespace
 
+Sha256::Sha256(Sha256Means means)
+    : by_instructions_(means == Sha256Means::kFastest && has_sha256_instructions()) {}
+
 void Sha256::compress(const std::uint8_t* block) {
+    if (by_instructions_) {
+        sha256_compress_by_instructions(state_.data(), block, kRound.data());
+        return;
+    }
     std::array<std::uint32_t, 64> w;
     for (std::size_t i = 0; i < 16; ++i) w[i] = big_endian(block + 4 * i);
     for (std::size_t i = 16; i < 64; ++i) {

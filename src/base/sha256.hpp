@@ -12,8 +12,12 @@ namespace pollux::base {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
+// kPortable is there to be compared with.
+enum class Sha256Means : std::uint8_t { kFastest, kPortable };
+
 class Sha256 {
   public:
+    explicit Sha256(Sha256Means means = Sha256Means::kFastest);
     void update(std::string_view bytes);
     // Once; nothing may be added afterwards.
     Sha256Digest finish();
@@ -26,6 +30,7 @@ class Sha256 {
     std::array<std::uint8_t, 64> block_{};
     std::size_t filled_ = 0;
     std::uint64_t length_ = 0;
+    bool by_instructions_;  // of the processor
 };
 
 Sha256Digest sha256(std::string_view bytes);

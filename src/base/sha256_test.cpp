@@ -35,6 +35,18 @@ TEST(Sha256, DoesNotDependOnHowTheBytesAreCut) {
     }
 }
 
+TEST(Sha256, TheInstructionsOfTheProcessorGiveTheSame) {
+    std::string text;
+    for (std::size_t i = 0; i < 1000; ++i) {
+        Sha256 fastest;
+        Sha256 portable(Sha256Means::kPortable);
+        fastest.update(text);
+        portable.update(text);
+        ASSERT_EQ(fastest.finish(), portable.finish()) << i << " bytes";
+        text.push_back(static_cast<char>(i * i * 31 + i));
+    }
+}
+
 TEST(Sha256, ShortFormIsTheBeginning) {
     EXPECT_EQ(hex_of(sha256("abc"), 16), "ba7816bf8f01cfea414140de5dae2223");
     EXPECT_EQ(hex_of(sha256("abc"), 0), "");
