@@ -47,19 +47,22 @@ class CoreShare {
     std::int64_t cpu_start_ns_;
 };
 
-// The same work measured several times. The median is what we quote; the best shows how much of it
-// was the machine being busy with others.
+// The same work measured several times. The median is what we quote; the best time, or the worst
+// rate, shows how much of it was the machine being busy with others.
 class Slices {
   public:
     void add(double value) { values_.push_back(value); }
-    double best() const { return *std::ranges::min_element(values_); }
+    double lowest() const { return *std::ranges::min_element(values_); }
     double median() const {
         std::vector<double> sorted = values_;
         std::ranges::sort(sorted);
         return sorted[sorted.size() / 2];
     }
     std::string text(const char* unit) const {
-        return fmt::format("{:.0f} {} (best {:.0f})", median(), unit, best());
+        return fmt::format("{:.0f} {} (best {:.0f})", median(), unit, lowest());
+    }
+    std::string rate_text() const {
+        return fmt::format("{:.0f} /s (worst {:.0f})", median(), lowest());
     }
 
   private:

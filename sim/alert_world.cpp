@@ -158,16 +158,6 @@ bool AlertWorld::way_is_clear(std::uint32_t device, std::set<std::uint32_t>& see
     });
 }
 
-bool AlertWorld::is_behind(std::uint32_t device, std::uint32_t root) const {
-    if (device == root) return true;
-    for (const auto& group : devices_[device].facts.parents) {
-        for (const std::string& name : group) {
-            if (is_behind(index_.at(name), root)) return true;
-        }
-    }
-    return false;
-}
-
 bool AlertWorld::reachable(std::uint32_t device) const {
     std::set<std::uint32_t> seen;
     return uplink_ && way_is_clear(device, seen);
@@ -189,7 +179,9 @@ void AlertWorld::poll(std::uint32_t index) {
 
 void AlertWorld::tell_health(std::uint32_t index) {
     Device& device = devices_[index];
-    device.verified = clock_;  // what a poll found is as good as an answer to a question
+    // A poll that was answered is as good as an answer to a question, and so is a failure that was
+    // confirmed; a first failure says nothing yet.
+    if (device.failures == 0 || device.failures >= kConfirmed) device.verified = clock_;
     alert::TargetHealth health;
     health.target = key_of(device.facts.name);
     health.failures = device.failures;
@@ -244,7 +236,6 @@ void AlertWorld::plan_messages(const alert::Output& out) {
     for (const alert::AlertChange& change : out.alerts) input.alerts.push_back(change.alert);
     for (const alert::IncidentChange& change : out.incidents) {
         input.incidents.push_back(change.incident);
-        if (!change.incident.merged_into.empty()) input.merged.push_back(change.incident.id);
     }
     alert::PlannerOutput told;
     planner_->step(now().wall, input, told);
@@ -257,15 +248,32 @@ void AlertWorld::plan_messages(const alert::Output& out) {
             continue;
         }
         const auto incident = incidents_.find(one.incident);
-        Message message{clock_, one.kind, "", ""};
+        Message message{clock_, one.kind, "", "", one.incident};
         if (incident != incidents_.end()) {
             message.title = incident->second.title;
             message.root = incident->second.device;
             check_message(message, incident->second);
         }
-        if (one.kind == model::NotificationKind::kProblem) told_.insert(one.incident);
         messages_.push_back(std::move(message));
     }
+}
+
+// Since when it has been known that something is wrong there: by the root, or where nothing of its
+// own was raised, by the first of those that stand behind it.
+base::Duration AlertWorld::trouble_since(const model::Incident& incident) const {
+    if (!incident.root.empty()) return devices_[index_.at(incident.device)].failed_since;
+    base::Duration since = clock_;
+    for (const auto& [id, alert] : alerts_) {
+        if (alert.incident != incident.id || !model::is_open(alert)) continue;
+        since = std::min(since, devices_[index_.at(alert.device)].failed_since);
+    }
+    return since;
+}
+
+bool AlertWorld::is_unverified(const model::Incident& incident) const {
+    return std::ranges::any_of(alerts_, [&](const auto& entry) {
+        return entry.second.incident == incident.id && entry.second.unverified;
+    });
 }
 
 // Nobody is told of a child before its parents have been asked since it failed.
@@ -274,22 +282,14 @@ void AlertWorld::check_message(const Message& message, const model::Incident& in
         incident.cause == model::CauseKind::kObserver || message.root.empty()) {
         return;
     }
-    const std::uint32_t root = index_.at(message.root);
-    const Device& device = devices_[root];
-    // The trouble began with the first that failed there: a child may be seen to fail first, and
-    // then everything on its way is asked at once.
-    base::Duration began = clock_;
-    for (std::uint32_t i = 0; i < devices_.size(); ++i) {
-        if (devices_[i].failed_since.count() >= 0 && is_behind(i, root)) {
-            began = std::min(began, devices_[i].failed_since);
-        }
-    }
-    for (const auto& group : device.facts.parents) {
+    const base::Duration began = trouble_since(incident);
+    const bool gave_up =
+        is_unverified(incident) && clock_ - began >= options_.settings.verify_timeout;
+    for (const auto& group : devices_[index_.at(message.root)].facts.parents) {
         for (const std::string& name : group) {
             const Device& parent = devices_[index_.at(name)];
-            const bool waited = clock_ - began >= options_.settings.verify_timeout;
             // One that is known to be down need not be asked; there may be another way.
-            if (parent.verified >= began || parent.failures >= kConfirmed || waited) continue;
+            if (parent.verified >= began || parent.failures >= kConfirmed || gave_up) continue;
             violations_.push_back(
                 fmt::format("{} was told before its parent {} was asked", message.root, name));
         }

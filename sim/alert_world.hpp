@@ -52,12 +52,12 @@ class AlertWorld {
         model::NotificationKind kind = model::NotificationKind::kProblem;
         std::string title;
         std::string root;  // device; empty: of no device
+        std::string incident;
         bool operator==(const Message&) const = default;
     };
     const std::vector<Message>& messages() const { return messages_; }
     std::vector<Message> messages(model::NotificationKind kind) const;
     std::vector<model::Incident> incidents() const;  // all that ever were
-    bool told_of(const std::string& incident) const { return told_.contains(incident); }
     std::size_t open_alerts(model::AlertState state) const;
     std::size_t active_ever() const { return active_.size(); }  // alerts that somebody had to see
     // Rules of the world that did not hold, in words.
@@ -81,7 +81,7 @@ class AlertWorld {
         bool up = true;
         std::uint32_t failures = 0;
         std::uint32_t plan = 0;           // the newest plan of its next poll counts
-        base::Duration verified{-1};      // when the engine last heard how it is
+        base::Duration verified{-1};      // when the engine last heard for certain how it is
         base::Duration failed_since{-1};  // first failure that the engine was told
     };
 
@@ -90,13 +90,14 @@ class AlertWorld {
     void happen(const Event& event);
     void poll(std::uint32_t device);
     bool reachable(std::uint32_t device) const;
-    bool is_behind(std::uint32_t device, std::uint32_t root) const;  // or it is the root itself
     bool way_is_clear(std::uint32_t device, std::set<std::uint32_t>& seen) const;
     void tell_health(std::uint32_t device);
     void step();
     void keep(const alert::Output& out);
     void plan_messages(const alert::Output& out);
     void check_message(const Message& message, const model::Incident& incident);
+    base::Duration trouble_since(const model::Incident& incident) const;
+    bool is_unverified(const model::Incident& incident) const;
     void reborn();
     std::unique_ptr<alert::NotificationPlanner> make_planner() const;
     base::Instant now() const;
@@ -125,7 +126,6 @@ class AlertWorld {
     std::map<std::string, std::string, std::less<>> engine_rows_;
     std::map<std::string, std::string, std::less<>> planner_rows_;
     std::set<std::string, std::less<>> sent_;  // ids of notifications
-    std::set<std::string, std::less<>> told_;  // ids of incidents, as problems
     std::vector<Message> messages_;
     std::set<std::string, std::less<>> active_;
     std::set<std::string, std::less<>> open_;  // fingerprints

@@ -32,6 +32,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -95,7 +96,7 @@ class AlertEngine {
     const model::Alert* find_by_fingerprint(std::string_view fingerprint) const;
     const model::Incident* find_incident(std::string_view id) const;
     // How much a fingerprint changed lately, in percent; nothing is known: 0.
-    double flap_percent(std::string_view fingerprint);
+    double flap_percent(std::string_view fingerprint) const;
     AlertStats stats() const;
     std::size_t memory_bytes() const;  // without the texts of alerts
 
@@ -139,6 +140,7 @@ class AlertEngine {
     // engine.cpp: the step, what is written at its end
     void mark(std::uint32_t slot, std::string_view cause);
     void flush_alerts();
+    void rearm_forgotten();
     void write_memory();
     std::string next_id();
 
@@ -154,6 +156,8 @@ class AlertEngine {
                  std::string_view cause);
     void end_acknowledgement(std::uint32_t slot, std::string_view cause);
     void set_stale(std::uint32_t target, bool stale);
+    // When it is to be looked at: follows from what is durable alone, whenever it is asked.
+    base::BootTime due_of(std::uint32_t slot) const;
     void arm(std::uint32_t slot);
     base::WallTime seen_at(base::WallTime at) const;
 
@@ -189,7 +193,8 @@ class AlertEngine {
     void count_suppressed(std::uint32_t slot, bool suppressed);
     void raise_severity(std::uint32_t slot);
     void tell_activation(std::uint32_t slot);
-    void add_note(std::uint32_t incident, const std::string& who, const std::string& text);
+    void add_note(std::uint32_t incident, const std::string& who, const std::string& text,
+                  bool shown);
 
     // engine_acts.cpp
     void act_on(std::uint32_t slot, const Act& act);
@@ -198,7 +203,15 @@ class AlertEngine {
 
     // engine_fleet.cpp, engine_restore.cpp
     const TypeFacts* type_facts(std::uint32_t target, std::string_view type) const;
-    bool is_wanted(std::uint32_t target, std::string_view type) const;
+    // What holds for one alert of a type; of a target that is not known, nothing but itself.
+    struct Terms {
+        bool wanted = true;
+        std::optional<model::Severity> severity;
+        base::Duration hold{};
+        base::Duration keep_firing_for{};
+        bool missing_answer = false;
+    };
+    Terms terms_of(std::uint32_t target, std::string_view type, std::string_view subject) const;
     // Its identity is no longer what its target gives it; a new address is taken over.
     bool is_outdated(std::uint32_t slot);
     void reconcile();

@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
 #include "model/alert.hpp"
+#include "model/alert_policy.hpp"
 
 namespace pollux::alert {
 
@@ -31,6 +33,9 @@ struct TypeFacts {
     base::Duration keep_firing_for{};           // open so long after the clear
     // It says that an answer did not come, so a dead device on the way explains it.
     bool missing_answer = false;
+    // What is said for some rows (the subjects of alerts) is nearer than the above: by name or
+    // pattern, the most exact first, as in model::AlertRule.
+    std::vector<std::pair<std::string, model::AlertOverride>> rows{};
     bool operator==(const TypeFacts&) const = default;
 };
 

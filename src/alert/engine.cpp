@@ -44,6 +44,7 @@ void AlertEngine::step(base::Instant now, std::span<const Input> inputs, Output&
     watch_observer();
     decide_deferred();
     flush_alerts();
+    rearm_forgotten();
     incidents_.flush(now.wall, out.incidents);
     write_memory();
     out.wake_at = std::min(alerts_.next_due(), observer_.wake_at());
@@ -73,7 +74,11 @@ void AlertEngine::flush_alerts() {
             out_->alerts.push_back({kind, one.cause, std::move(one.alert)});
             alerts_.release(slot);
         } else {
-            out_->alerts.push_back({kind, one.cause, one.alert});
+            arm(slot);
+            AlertChange& told = out_->alerts.add();
+            told.kind = kind;
+            told.cause = one.cause;
+            told.alert = one.alert;
         }
     }
     changed_.clear();
@@ -84,8 +89,17 @@ void AlertEngine::write_memory() {
     fleet_.write_changes(times, out_->memory);
     histories_.write_changes(times, out_->memory);
     observer_.write_change(times, out_->memory);
+    incidents_.write_changes(out_->memory);
     if (std::exchange(counters_changed_, false)) {
         out_->memory.push_back({std::string(kCountersKey), encode_counters()});
+    }
+}
+
+// What flaps is looked at when that is over: nobody knows that any more.
+void AlertEngine::rearm_forgotten() {
+    for (const std::string& fingerprint : histories_.take_forgotten()) {
+        const std::uint32_t slot = alerts_.find(fingerprint);
+        if (slot != kNone) arm(slot);
     }
 }
 
@@ -111,9 +125,9 @@ const model::Incident* AlertEngine::find_incident(std::string_view id) const {
     return slot == IncidentBook::kNone ? nullptr : &incidents_[slot].incident;
 }
 
-double AlertEngine::flap_percent(std::string_view fingerprint) {
+double AlertEngine::flap_percent(std::string_view fingerprint) const {
     const FlapHistory* history = histories_.find(fingerprint);
-    return history == nullptr ? 0 : history->percent();
+    return history == nullptr ? 0 : history->percent(now_.boot, settings_.flap);
 }
 
 AlertStats AlertEngine::stats() const {

@@ -31,7 +31,7 @@ void AlertEngine::apply(const Act& input) {
         return;
     }
     if (input.verb == ActVerb::kNote) {
-        add_note(incident, input.who, input.note);
+        add_note(incident, input.who, input.note, input.shown);
         answer(input, input.incident, ActStatus::kDone);
         return;
     }
@@ -71,7 +71,7 @@ void AlertEngine::act_on(std::uint32_t slot, const Act& act) {
                        "it is still pending and belongs to no incident yet");
                 return;
             }
-            add_note(one.incident, act.who, act.note);
+            add_note(one.incident, act.who, act.note, act.shown);
             break;
     }
     answer(act, id, ActStatus::kDone);

@@ -185,6 +185,48 @@ TEST(AlertEngine, KeepsFiringAfterTheClearAndAcceptsAnother) {
     EXPECT_EQ(driver.alerts().size(), 1U);
 }
 
+TEST(AlertEngine, WhatIsSaidForARowIsNearerThanWhatIsSaidForItsType) {
+    const auto row = [](const std::string& name) {
+        return observed("snmp::a", "busy", ObservedStep::kRaised, name);
+    };
+    AlertFleet fleet;
+    fleet.targets = {with_types(
+        target_on("a"), {{.type = "busy",
+                          .severity = Severity::kMajor,
+                          .hold = 5min,
+                          .rows = {{"Gi1/1", {.sustained = 1min}},
+                                   {"Gi1/*", {.severity = Severity::kInfo, .sustained = 2min}},
+                                   {"lo*", {.enabled = false}},
+                                   {"up", {.sustained = 0s, .keep_firing_for = 3min}}}}})};
+    EngineDriver driver(fleet);
+    driver.give({row("Gi1/1"), row("Gi1/2"), row("Gi2/1"), row("lo0"), row("up")});
+    const auto states = [&] {
+        std::map<std::string, AlertState> out;
+        for (const model::Alert& alert : driver.alerts()) out[alert.subject] = alert.state;
+        return out;
+    };
+    using Expected = std::map<std::string, AlertState>;
+    constexpr auto kPending = AlertState::kPending;
+    constexpr auto kActive = AlertState::kActive;
+    EXPECT_EQ(
+        states(),
+        (Expected{{"Gi1/1", kPending}, {"Gi1/2", kPending}, {"Gi2/1", kPending}, {"up", kActive}}));
+    driver.pass(1min);
+    EXPECT_EQ(states()["Gi1/1"], kActive);
+    EXPECT_EQ(states()["Gi1/2"], kPending);
+    driver.pass(1min);
+    EXPECT_EQ(states()["Gi1/2"], kActive);
+    EXPECT_EQ(states()["Gi2/1"], kPending);
+    EXPECT_EQ(driver.alerts()[0].severity, Severity::kInfo);  // of the wider pattern
+    EXPECT_EQ(driver.alerts()[2].severity, Severity::kMajor);
+    driver.give({observed("snmp::a", "busy", kCleared, "up"),
+                 observed("snmp::a", "busy", kCleared, "Gi1/1")});
+    EXPECT_EQ(states()["Gi1/1"], AlertState::kResolved);
+    EXPECT_EQ(states()["up"], kActive);
+    driver.pass(3min);
+    EXPECT_EQ(states()["up"], AlertState::kResolved);
+}
+
 TEST(AlertEngine, TakesTheSeverityOfTheTypeBeforeTheOneOfTheSignal) {
     AlertFleet fleet;
     fleet.targets = {with_types(target_on("a"), {{.type = "cpu", .severity = Severity::kInfo}})};

@@ -73,6 +73,7 @@ bool AlertEngine::may_be_well(std::uint32_t slot) const {
 
 base::BootTime AlertEngine::verification_ends(std::uint32_t slot) const {
     const AlertSlot& one = alerts_[slot];
+    if (device_of(slot) == kNone) return one.verify_until;
     return may_be_well(slot) ? one.hold_since + settings_.reconfirm : one.verify_until;
 }
 
@@ -103,7 +104,7 @@ bool AlertEngine::advance_hold(std::uint32_t slot) {
 void AlertEngine::decide_deferred() {
     std::vector<std::uint32_t> ready;
     for (const std::uint32_t slot : std::exchange(deferred_, {})) {
-        alerts_[slot].deferred = false;
+        if (!std::exchange(alerts_[slot].deferred, false)) continue;  // it is over since
         if (advance_hold(slot)) {
             ready.push_back(slot);
         } else if (is_open(alerts_[slot].alert)) {
@@ -111,16 +112,24 @@ void AlertEngine::decide_deferred() {
         }
     }
     if (ready.empty()) return;
-    alerts_.sort(ready);
     const bool before = observer_.impaired();
     const auto verdict = observer_.judge(now_.boot, fleet_, settings_, out_->verify);
-    if (verdict == ObserverWatch::Verdict::kImpaired && !before) begin_impairment();
+    if (verdict == ObserverWatch::Verdict::kImpaired && !before) {
+        begin_impairment();
+        // There is no sample any more that others could wait for.
+        ready.clear();
+        for (const auto& [number, slot] : held_) {
+            if (advance_hold(slot)) ready.push_back(slot);
+        }
+    }
+    alerts_.sort(ready);
     for (const std::uint32_t slot : ready) {
         AlertSlot& one = alerts_[slot];
         if (verdict != ObserverWatch::Verdict::kWait && one.hold != Hold::kDecided) {
             one.hold = Hold::kDecided;
             one.verify_itself = false;
             held_.erase({one.alert.number, slot});
+            mark(slot, "confirmed");  // also if it stays what and where it was
             place(slot, "confirmed");
         }
         arm(slot);
@@ -251,7 +260,7 @@ void AlertEngine::begin_impairment() {
     IncidentSlot& one = incidents_[incident];
     one.kept = true;
     if (!std::exchange(one.incident.told, true)) incidents_.tell(incident, Telling::kProblem);
-    add_note(incident, "pollux", observer_.why());
+    add_note(incident, "pollux", observer_.why(), false);
     // What was told just before was most likely this already.
     const base::Duration recent = std::max(settings_.takeover, settings_.observer.window);
     std::vector<std::uint32_t> slots;

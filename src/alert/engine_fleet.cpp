@@ -8,12 +8,27 @@ namespace pollux::alert {
 
 using model::AlertSource;
 
-bool AlertEngine::is_wanted(std::uint32_t target, std::string_view type) const {
-    if (target == kNone) return true;
+AlertEngine::Terms AlertEngine::terms_of(std::uint32_t target, std::string_view type,
+                                         std::string_view subject) const {
+    Terms out;
+    if (target == kNone) return out;
     const TargetFacts& facts = *fleet_.target(target).facts;
-    if (!facts.enabled) return false;
-    if (const TypeFacts* one = type_facts(target, type)) return one->enabled;
-    return facts.types == nullptr || !facts.types->closed || type == facts.failure_type;
+    const TypeFacts* known = type_facts(target, type);
+    if (known == nullptr) {
+        const bool closed = facts.types != nullptr && facts.types->closed;
+        out.wanted = facts.enabled && (!closed || type == facts.failure_type);
+        return out;
+    }
+    model::AlertOverride row;
+    for (const auto& [pattern, values] : known->rows) {
+        if (!subject.empty() && model::fits_pattern(subject, pattern)) fill_from(row, values);
+    }
+    out.wanted = facts.enabled && row.enabled.value_or(known->enabled);
+    out.severity = row.severity ? row.severity : known->severity;
+    out.hold = row.sustained.value_or(known->hold);
+    out.keep_firing_for = row.keep_firing_for.value_or(known->keep_firing_for);
+    out.missing_answer = known->missing_answer;
+    return out;
 }
 
 void AlertEngine::attach(std::uint32_t slot, std::uint32_t target) {
@@ -71,7 +86,9 @@ void AlertEngine::reconcile() {
         } else {
             refresh_facts(slot);
         }
-        if (one.target == kNone || !is_wanted(one.target, one.alert.type) || is_outdated(slot)) {
+        const bool wanted =
+            one.target != kNone && terms_of(one.target, one.alert.type, one.alert.subject).wanted;
+        if (!wanted || is_outdated(slot)) {
             resolve(slot, model::ResolvedBy::kReconciled, {}, "reconciled");
         } else {
             kept.push_back(slot);
@@ -88,6 +105,7 @@ void AlertEngine::reconcile() {
         const std::string& blamed = incidents_[one.incident].incident.device;
         if (!root || fleet_.device(*root).name != blamed) begin_hold(slot, !root);
     }
+    for (const std::uint32_t slot : kept) arm(slot);  // its device may be another one
 }
 
 bool AlertEngine::is_outdated(std::uint32_t slot) {

@@ -102,6 +102,12 @@ void AlertEngine::leave(std::uint32_t slot, std::string_view merged_into) {
     const bool root_open = root.empty() || alerts_.find_id(root) != kNone;
     if (left.alerts.empty() && root_open && !merged_into.empty()) {
         left.incident.merged_into = merged_into;
+        // Who was told of it hears that it ends as one of its own.
+        if (left.incident.told && root == one.alert.id) {
+            FlapHistory& history = histories_.touch(one.alert.fingerprint);
+            history.tell(now_.boot, settings_.flap);
+            one.alert.flapping = one.alert.flapping || history.flapping();
+        }
     }
     incidents_.mark(one.incident, "left");
     one.incident = IncidentBook::kNone;
@@ -143,13 +149,13 @@ void AlertEngine::tell_activation(std::uint32_t slot) {
     }
 }
 
-void AlertEngine::add_note(std::uint32_t incident, const std::string& who,
-                           const std::string& text) {
+void AlertEngine::add_note(std::uint32_t incident, const std::string& who, const std::string& text,
+                           bool shown) {
     auto& notes = incidents_[incident].incident.notes;
     if (notes.size() >= settings_.max_notes && !notes.empty()) notes.erase(notes.begin());
     if (settings_.max_notes == 0) return;
     notes.push_back({now_.wall, std::string(base::utf8_prefix(who, settings_.max_name_bytes)),
-                     std::string(base::utf8_prefix(text, settings_.max_text_bytes))});
+                     std::string(base::utf8_prefix(text, settings_.max_text_bytes)), shown});
     incidents_.mark(incident, incidents_[incident].created ? "opened" : "note");
 }
 

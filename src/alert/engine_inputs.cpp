@@ -59,8 +59,8 @@ void AlertEngine::apply(const Observed& input) {
         }
     }
     const model::Signal& signal = input.signal;
-    const TypeFacts* facts = type_facts(target, signal.type);
-    if (!is_wanted(target, signal.type)) {
+    const Terms terms = terms_of(target, signal.type, signal.subject);
+    if (!terms.wanted) {
         ++stats_.disabled;
         return;
     }
@@ -73,8 +73,7 @@ void AlertEngine::apply(const Observed& input) {
             ++stats_.foreign_clears;
             return;
         }
-        lower(slot, resolved_by(input.source),
-              facts == nullptr ? base::Duration{} : facts->keep_firing_for);
+        lower(slot, resolved_by(input.source), terms.keep_firing_for);
         return;
     }
     what.source = input.source;
@@ -83,7 +82,8 @@ void AlertEngine::apply(const Observed& input) {
     what.type = signal.type;
     what.subject = signal.subject;
     what.address = signal.device_address;
-    what.severity = model::severity_of(signal.severity).value_or(model::Severity::kWarning);
+    what.severity = terms.severity.value_or(
+        model::severity_of(signal.severity).value_or(model::Severity::kWarning));
     what.category = signal.category;
     if (what.category.empty() && target != kNone)
         what.category = fleet_.target(target).facts->category;
@@ -93,12 +93,8 @@ void AlertEngine::apply(const Observed& input) {
     what.fields = &signal.fields;
     what.occurrences = input.occurrences;
     what.at = signal.at.value_or(input.at);
-    what.missing_answer = input.missing_answer;
-    if (facts != nullptr) {
-        what.severity = facts->severity.value_or(what.severity);
-        what.missing_answer = what.missing_answer || facts->missing_answer;
-        what.hold = facts->hold;
-    }
+    what.missing_answer = input.missing_answer || terms.missing_answer;
+    what.hold = terms.hold;
     raise(what);
 }
 
@@ -142,16 +138,16 @@ void AlertEngine::recover(std::uint32_t target) {
     });
     alerts_.sort(slots);
     for (const std::uint32_t slot : slots) {
-        const TypeFacts* facts = type_facts(target, alerts_[slot].alert.type);
+        const model::Alert& alert = alerts_[slot].alert;
         lower(slot, ResolvedBy::kRecovery,
-              facts == nullptr ? base::Duration{} : facts->keep_firing_for);
+              terms_of(target, alert.type, alert.subject).keep_firing_for);
     }
 }
 
 void AlertEngine::fail(std::uint32_t target, const TargetHealth& input) {
     const TargetFacts& facts = *fleet_.target(target).facts;
-    const TypeFacts* type = type_facts(target, facts.failure_type);
-    if (type != nullptr && !type->enabled) {
+    const Terms terms = terms_of(target, facts.failure_type, {});
+    if (!terms.wanted) {
         ++stats_.disabled;
         return;
     }
@@ -167,8 +163,7 @@ void AlertEngine::fail(std::uint32_t target, const TargetHealth& input) {
     what.fingerprint = fingerprint_of(target, facts.failure_type, {}, {});
     what.addon = facts.addon;
     what.type = facts.failure_type;
-    what.severity =
-        type == nullptr ? facts.failure_severity : type->severity.value_or(facts.failure_severity);
+    what.severity = terms.severity.value_or(facts.failure_severity);
     what.category = facts.category;
     what.title = title;
     what.message = input.message.empty() ? std::string_view(input.code) : input.message;
@@ -178,7 +173,7 @@ void AlertEngine::fail(std::uint32_t target, const TargetHealth& input) {
     what.occurrences = 0;
     what.at = input.at;
     what.missing_answer = !input.permanent;
-    what.hold = type == nullptr ? base::Duration{} : type->hold;
+    what.hold = terms.hold;
     const std::uint32_t slot = raise(what);
     // An imported fingerprint may be shared: the failure of another target is not ours to count.
     if (slot != kNone && alerts_[slot].target != target) ++stats_.shared;

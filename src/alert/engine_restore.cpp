@@ -41,6 +41,7 @@ AlertEngine::Rows AlertEngine::rows(base::Instant now) const {
     fleet_.write_all(times, out.memory);
     histories_.write_all(times, out.memory);
     observer_.write_all(times, out.memory);
+    incidents_.write_all(out.memory);
     out.memory.push_back({std::string(kCountersKey), encode_counters()});
     return out;
 }
@@ -77,6 +78,10 @@ bool AlertEngine::restore_memory(const MemoryRow& row, const TimeCodec& times) {
                fleet_.restore_device(rest, row.bytes, times);
     }
     if (take_prefix(rest, HistoryBook::kPrefix)) return histories_.restore(rest, row.bytes, times);
+    if (take_prefix(rest, IncidentBook::kPrefix)) {
+        incidents_.restore_failures(rest, row.bytes);
+        return true;
+    }
     if (row.key == ObserverWatch::kKey) return observer_.restore(row.bytes, times);
     if (row.key != kCountersKey) return false;
     base::ByteReader in(row.bytes);
@@ -97,8 +102,7 @@ void AlertEngine::restore_incidents(std::vector<model::Incident> incidents) {
         if (incident.resolved_at != base::WallTime{}) continue;
         next_incident_ = std::max(next_incident_, incident.number + 1);
         const bool observer = incident.cause == model::CauseKind::kObserver;
-        const bool of_device = incident.cause == model::CauseKind::kDevice;
-        const std::uint32_t slot = incidents_.add(std::move(incident), of_device);
+        const std::uint32_t slot = incidents_.restore(std::move(incident));
         incidents_[slot].kept = observer && observer_.impaired();
     }
 }
@@ -129,8 +133,6 @@ void AlertEngine::restore_alert(model::Alert alert, const TimeCodec& times) {
         one.counted = one.alert.suppressed_by == model::SuppressedBy::kParent ||
                       one.alert.suppressed_by == model::SuppressedBy::kObserver;
         if (one.counted) ++incidents_[incident].suppressed;
-        const bool failure = one.missing_answer || one.alert.source == model::AlertSource::kHealth;
-        if (failure && !one.counted) incidents_.claim_device(incident);
     } else if (one.alert.state != model::AlertState::kPending) {
         one.alert.state = model::AlertState::kPending;  // its incident is lost: it gets a new one
         one.hold = Hold::kNone;
@@ -139,9 +141,6 @@ void AlertEngine::restore_alert(model::Alert alert, const TimeCodec& times) {
         held_.insert({one.alert.number, slot});
     }
     arm(slot);
-    if (one.alert.state == model::AlertState::kPending && one.due == base::BootTime::max()) {
-        alerts_.arm(slot, now_.boot);
-    }
 }
 
 }  // namespace pollux::alert

@@ -14,6 +14,7 @@ constexpr std::size_t kBytes = 16;
 // rest is, so that kinds cannot either.
 std::string of_parts(std::initializer_list<std::string_view> parts) {
     base::ByteWriter out;
+    out.reserve(192);
     for (const std::string_view part : parts) out.string(part);
     return base::hex_of(base::sha256(out.view()), kBytes);
 }

@@ -14,28 +14,36 @@ constexpr double weight(std::uint32_t age) {
     return 1.15 - 0.35 * static_cast<double>(age) / (FlapHistory::kStates - 1);
 }
 
+// The states after so many more in which nothing changed.
+std::uint32_t shifted(std::uint32_t changes, std::int64_t slots) {
+    return slots >= FlapHistory::kStates ? 0 : (changes << slots) & kMask;
+}
+
+double percent_of(std::uint32_t changes) {
+    double sum = 0;
+    for (std::uint32_t age = 0; age < FlapHistory::kStates; ++age) {
+        if ((changes >> age & 1U) != 0) sum += weight(age);
+    }
+    return 100 * sum / FlapHistory::kStates;
+}
+
 }  // namespace
 
-void FlapHistory::advance(base::BootTime now, base::Duration slot) {
-    if (counted_ == base::BootTime::min() || slot <= base::Duration::zero()) {
-        counted_ = now;
-        return;
-    }
-    const std::int64_t slots = std::max<std::int64_t>(0, (now - counted_) / slot);
-    changes_ = slots >= kStates ? 0 : (changes_ << slots) & kMask;
-    counted_ += base::saturating_mul(slot, slots);
+std::int64_t FlapHistory::slots_until(base::BootTime now, base::Duration slot) const {
+    if (counted_ == base::BootTime::min() || slot <= base::Duration::zero()) return 0;
+    return std::clamp<std::int64_t>((now - counted_) / slot, 0, kStates);
 }
 
 void FlapHistory::change(base::BootTime now, const FlapSettings& settings) {
-    flaps(now, settings);  // what is over is over before this counts
-    changes_ = ((changes_ << 1) | 1) & kMask;
+    flapping_ = flaps(now, settings);  // what is over is over before this counts
+    changes_ = ((shifted(changes_, slots_until(now, settings.slot)) << 1) | 1) & kMask;
     counted_ = now;
     changed_at_ = now;
-    if (percent() >= settings.high_percent) flapping_ = true;
+    if (percent_of(changes_) >= settings.high_percent) flapping_ = true;
 }
 
 void FlapHistory::tell(base::BootTime now, const FlapSettings& settings) {
-    if (recent(now, settings) + 1 >= settings.tellings) flapping_ = true;
+    flapping_ = flaps(now, settings) || recent(now, settings) + 1 >= settings.tellings;
     std::erase_if(told_, [&](base::BootTime at) { return now - at >= settings.cool_down; });
     if (told_.size() >= kMaxTold) told_.erase(told_.begin());
     told_.push_back(now);
@@ -46,24 +54,19 @@ std::uint32_t FlapHistory::recent(base::BootTime now, const FlapSettings& settin
         told_, [&](base::BootTime at) { return now - at < settings.cool_down; }));
 }
 
-bool FlapHistory::flaps(base::BootTime now, const FlapSettings& settings) {
-    advance(now, settings.slot);
-    if (flapping_ && now - changed_at_ >= settings.cool_down && percent() <= settings.low_percent) {
-        flapping_ = false;
-    }
-    return flapping_;
+bool FlapHistory::flaps(base::BootTime now, const FlapSettings& settings) const {
+    return flapping_ && now < steady_at(settings);
 }
 
-base::BootTime FlapHistory::review_at(base::BootTime now, const FlapSettings& settings) const {
-    return std::max(changed_at_ + settings.cool_down, std::max(now, counted_ + settings.slot));
+base::BootTime FlapHistory::steady_at(const FlapSettings& settings) const {
+    std::int64_t slots = 0;
+    while (slots < kStates && percent_of(shifted(changes_, slots)) > settings.low_percent) ++slots;
+    return std::max(changed_at_ + settings.cool_down,
+                    counted_ + base::saturating_mul(settings.slot, slots));
 }
 
-double FlapHistory::percent() const {
-    double sum = 0;
-    for (std::uint32_t age = 0; age < kStates; ++age) {
-        if ((changes_ >> age & 1U) != 0) sum += weight(age);
-    }
-    return 100 * sum / kStates;
+double FlapHistory::percent(base::BootTime now, const FlapSettings& settings) const {
+    return percent_of(shifted(changes_, slots_until(now, settings.slot)));
 }
 
 void FlapHistory::encode(base::ByteWriter& out, const TimeCodec& times) const {

@@ -3,7 +3,8 @@
 //
 // Invariants
 // 1. A change is one state; each whole slot of time without a change is one state too. So the share
-//    falls by itself, and depends on the moments of the changes alone, not on when it is looked at.
+//    falls by itself, and depends on the moments of the changes alone: looking at it changes
+//    nothing, so that it is the same after a restart.
 // 2. Flapping begins when the share reaches the high threshold, or with the last telling that the
 //    settings allow within one cool-down. It ends when the share is at the low threshold or below
 //    and nothing changed for a cool-down. So no more than that many tellings fit into any
@@ -34,13 +35,13 @@ class FlapHistory {
     std::uint32_t recent(base::BootTime now, const FlapSettings& settings) const;
 
     void begin_flapping() { flapping_ = true; }
-    // Lets time pass; whether it flaps now.
-    bool flaps(base::BootTime now, const FlapSettings& settings);
-    // When to look again whether it is over; only while it flaps.
-    base::BootTime review_at(base::BootTime now, const FlapSettings& settings) const;
+    // Whether it flaps now.
+    bool flaps(base::BootTime now, const FlapSettings& settings) const;
+    // When that is over, if nothing changes until then.
+    base::BootTime steady_at(const FlapSettings& settings) const;
 
-    bool flapping() const { return flapping_; }
-    double percent() const;
+    bool flapping() const { return flapping_; }  // at the last change or telling
+    double percent(base::BootTime now, const FlapSettings& settings) const;
     base::BootTime changed_at() const { return changed_at_; }
 
     std::string previous;  // id of the last alert; empty: none known
@@ -50,10 +51,10 @@ class FlapHistory {
     bool operator==(const FlapHistory&) const = default;
 
   private:
-    void advance(base::BootTime now, base::Duration slot);
+    std::int64_t slots_until(base::BootTime now, base::Duration slot) const;
 
     std::uint32_t changes_ = 0;                       // bit 0: the newest state
-    base::BootTime counted_ = base::BootTime::min();  // up to here states are counted
+    base::BootTime counted_ = base::BootTime::min();  // the newest state ended here
     base::BootTime changed_at_ = base::BootTime::min();
     std::vector<base::BootTime> told_;  // within the last cool-down, oldest first
     bool flapping_ = false;

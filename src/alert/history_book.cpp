@@ -1,6 +1,7 @@
 #include "alert/history_book.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace pollux::alert {
 namespace {
@@ -14,7 +15,7 @@ std::uint32_t HistoryBook::locate(std::string_view fingerprint) const {
                        [&](std::uint32_t at) { return entries_[at].fingerprint == fingerprint; });
 }
 
-FlapHistory* HistoryBook::find(std::string_view fingerprint) {
+const FlapHistory* HistoryBook::find(std::string_view fingerprint) const {
     const std::uint32_t at = locate(fingerprint);
     return at == kNone ? nullptr : &entries_[at].history;
 }
@@ -22,7 +23,10 @@ FlapHistory* HistoryBook::find(std::string_view fingerprint) {
 FlapHistory& HistoryBook::touch(std::string_view fingerprint) {
     std::uint32_t at = locate(fingerprint);
     if (at == kNone) {
-        if (index_.size() >= most_ && oldest_ != kNone) forget(oldest_);
+        if (index_.size() >= most_ && oldest_ != kNone) {
+            forgotten_.push_back(entries_[oldest_].fingerprint);
+            forget(oldest_);
+        }
         at = add(fingerprint);
     } else {
         unlink(at);
@@ -32,6 +36,8 @@ FlapHistory& HistoryBook::touch(std::string_view fingerprint) {
     mark(at);
     return entries_[at].history;
 }
+
+std::vector<std::string> HistoryBook::take_forgotten() { return std::exchange(forgotten_, {}); }
 
 void HistoryBook::rename(std::string_view from, std::string_view to) {
     const std::uint32_t at = locate(from);

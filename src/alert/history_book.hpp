@@ -22,10 +22,12 @@ class HistoryBook {
     HistoryBook(base::SipKey key, std::size_t most) : key_(key), most_(most) {}
 
     // nullptr: nothing is known.
-    FlapHistory* find(std::string_view fingerprint);
+    const FlapHistory* find(std::string_view fingerprint) const;
     // The one of this fingerprint, made if there was none, as the last one to be forgotten. It is
     // written with the next rows. The reference holds until the next call.
     FlapHistory& touch(std::string_view fingerprint);
+    // Fingerprints that had to make room since the last call.
+    std::vector<std::string> take_forgotten();
     // The identity of an open alert changed.
     void rename(std::string_view from, std::string_view to);
 
@@ -65,6 +67,7 @@ class HistoryBook {
     std::uint32_t newest_ = kNone;
     std::uint64_t turn_ = 0;
     std::vector<std::string> changed_;  // fingerprints, also of those that were forgotten
+    std::vector<std::string> forgotten_;
 };
 
 }  // namespace pollux::alert

@@ -70,6 +70,7 @@ struct Act {
     std::vector<std::string> alerts;  // ids
     std::string incident;             // id; empty: the alerts above
     std::string note;
+    bool shown = false;    // the note, to everybody
     base::WallTime until;  // of an acknowledgement; zero: until it is resolved
     bool sticky = true;
 };

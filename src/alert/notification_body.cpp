@@ -5,6 +5,7 @@
 #include "alert/alert_labels.hpp"
 #include "base/text.hpp"
 #include "document/node.hpp"
+#include "document/parse.hpp"
 #include "document/write.hpp"
 
 namespace pollux::alert {
@@ -92,7 +93,7 @@ std::string to_json(const NotificationBody& body) {
     Node node = Node::map();
     node.set("version", Node::integer(kBodyVersion));
     node.set("kind", text(to_string(body.kind)));
-    node.set("provisional", Node::boolean(body.provisional));
+    node.set("provisional", Node::boolean(false));
     node.set("receiver", text(body.receiver));
     node.set("route", text(body.route));
     node.set("externalURL", text(body.external_url));
@@ -105,6 +106,14 @@ std::string to_json(const NotificationBody& body) {
     node.set("alerts", std::move(alerts));
     node.set("more", Node::unsigned_integer(body.more + body.alerts.size() - shown));
     return document::to_json(node);
+}
+
+std::string as_provisional(const std::string& body) {
+    document::Diagnostics diagnostics;
+    document::Parsed parsed = document::parse_json(body, "notification", diagnostics);
+    if (!parsed.ok) return body;
+    parsed.root.set("provisional", Node::boolean(true));
+    return document::to_json(parsed.root);
 }
 
 }  // namespace pollux::alert

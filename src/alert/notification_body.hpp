@@ -4,7 +4,7 @@
 //   {
 //     "version": 1,
 //     "kind": "problem",            problem update reminder escalation recovery digest test
-//     "provisional": false,         made while nothing could be stored
+//     "provisional": false,         sent before it could be stored; see as_provisional()
 //     "receiver": "ops",
 //     "route": "critical",          empty: of a digest or a test
 //     "externalURL": "https://monitor.example.org/pollux",   empty: not set
@@ -51,7 +51,6 @@ inline constexpr std::size_t kMostFieldsInBody = 64;  // labels or fields of one
 
 struct NotificationBody {
     model::NotificationKind kind = model::NotificationKind::kProblem;
-    bool provisional = false;
     std::string receiver;
     std::string route;
     std::string external_url;
@@ -63,5 +62,8 @@ struct NotificationBody {
 };
 
 std::string to_json(const NotificationBody& body);
+
+// The same facts, told before they could be stored.
+std::string as_provisional(const std::string& body);
 
 }  // namespace pollux::alert

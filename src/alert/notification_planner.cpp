@@ -83,10 +83,19 @@ base::Status NotificationPlanner::restore(std::span<const PlannerRow> rows,
                                           std::span<const model::Incident> incidents,
                                           std::span<const model::Alert> alerts) {
     for (const model::Incident& incident : incidents) cases_[incident.id].incident = incident;
+    for (const auto& [id, one] : cases_) {
+        if (!one.incident.root.empty()) roots_.emplace(one.incident.root, id);
+    }
     for (const model::Alert& alert : alerts) {
         const auto found = cases_.find(alert.incident);
         if (found != cases_.end()) keep(found->second, alert);
+        const auto [first, last] = roots_.equal_range(alert.id);
+        for (auto at = first; at != last; ++at) keep(cases_.find(at->second)->second, alert);
     }
+    std::erase_if(roots_, [&](const auto& entry) {
+        const auto home = case_of_alert_.find(entry.first);
+        return home != case_of_alert_.end() && home->second == entry.second;
+    });
     const auto take_row = [](const PlannerRow& row, auto read, auto& into) -> base::Status {
         auto value = read(row.body);
         if (!value) return std::unexpected(value.error());
@@ -143,7 +152,7 @@ WallTime NotificationPlanner::next_wake() const {
 }
 
 void NotificationPlanner::step(WallTime now, const PlannerInput& input, PlannerOutput& out) {
-    Step step{.now = now, .provisional = input.provisional, .out = out};
+    Step step{.now = now, .out = out};
     for (const model::Notification& answer : input.answers) take(step, answer);
     // Incidents first: an alert needs its incident to be known.
     std::set<std::string, std::less<>> changes;
@@ -155,7 +164,7 @@ void NotificationPlanner::step(WallTime now, const PlannerInput& input, PlannerO
         take(step, alert);
         if (!alert.incident.empty()) changes.insert(alert.incident);
     }
-    for (const std::string& incident : input.merged) merge(step, incident);
+    for (const model::Incident& incident : input.incidents) merge(step, incident.id);
     changes.merge(step.moved);
     for (const std::string& incident : changes) changed(step, incident);
 
@@ -212,14 +221,9 @@ void NotificationPlanner::take(Step&, const model::Incident& incident) {
 }
 
 void NotificationPlanner::take(Step& step, const model::Alert& alert) {
-    // A consequence may be found to belong to another cause than it was told with.
-    const auto home = case_of_alert_.find(alert.id);
-    if (home != case_of_alert_.end() && home->second != alert.incident) {
-        std::erase_if(cases_.find(home->second)->second.alerts,
-                      [&](const model::Alert& other) { return other.id == alert.id; });
-        step.moved.insert(home->second);
-        case_of_alert_.erase(home);
-    }
+    leave_home(step, alert);
+    const auto [first, last] = roots_.equal_range(alert.id);
+    for (auto at = first; at != last; ++at) keep(cases_.find(at->second)->second, alert);
     const auto found = cases_.find(alert.incident);
     if (found == cases_.end()) return;
     if (!keep(found->second, alert)) return;
@@ -228,19 +232,35 @@ void NotificationPlanner::take(Step& step, const model::Alert& alert) {
     step.out.begun.insert(step.out.begun.end(), begun.begin(), begun.end());
 }
 
+// An alert may be found to belong to another cause than it was told with. What it was the root of
+// still has to be named after it.
+void NotificationPlanner::leave_home(Step& step, const model::Alert& alert) {
+    const auto home = case_of_alert_.find(alert.id);
+    if (home == case_of_alert_.end() || home->second == alert.incident) return;
+    Case& left = cases_.find(home->second)->second;
+    if (left.incident.root == alert.id) {
+        roots_.emplace(alert.id, home->second);
+    } else {
+        std::erase_if(left.alerts, [&](const model::Alert& other) { return other.id == alert.id; });
+    }
+    step.moved.insert(home->second);
+    case_of_alert_.erase(home);
+}
+
 // The root and the first ones by number: the same whenever they are given. False: it is not newer
 // than what is known.
 bool NotificationPlanner::keep(Case& one, const model::Alert& alert) {
     const auto known = std::ranges::find_if(
         one.alerts, [&](const model::Alert& other) { return other.id == alert.id; });
     if (known != one.alerts.end()) {
+        if (one.has(alert)) case_of_alert_[alert.id] = one.incident.id;
         if (alert.version <= known->version) return false;
         *known = alert;
         return true;
     }
     one.alerts.push_back(alert);
     one.sort_alerts();
-    case_of_alert_[alert.id] = one.incident.id;
+    if (one.has(alert)) case_of_alert_[alert.id] = one.incident.id;
     if (one.alerts.size() > kMostAlertsInBody) {
         case_of_alert_.erase(one.alerts.back().id);
         one.alerts.pop_back();
@@ -248,19 +268,20 @@ bool NotificationPlanner::keep(Case& one, const model::Alert& alert) {
     return true;
 }
 
-// Those who heard of it as a problem hear of the other one.
+// Those who heard of it hear that it is part of another one; nobody else hears of it any more.
 void NotificationPlanner::merge(Step& step, const std::string& incident) {
     const auto found = cases_.find(incident);
-    if (found == cases_.end()) return;
-    if (!found->second.over()) found->second.incident.resolved_at = step.now;
+    if (found == cases_.end() || !found->second.merged()) return;
+    const auto other = cases_.find(found->second.incident.merged_into);
     for (const std::string& key : found->second.groups) {
-        for (auto& [receiver, told] : groups_.find(key)->second.told) {
-            told.open.erase(incident);
-            told.owed.erase(incident);
+        Group& group = groups_.find(key)->second;
+        for (auto& [receiver, told] : group.told) told.owed.erase(incident);
+        for (planner::Member& member : group.members) {
+            if (member.incident != incident || other == cases_.end()) continue;
+            member.part_of = base::valid_utf8(other->second.incident.title);
         }
         step.dirty.insert(key);
     }
-    step.moved.insert(incident);
 }
 
 void NotificationPlanner::take(Step& step, const model::Notification& answer) {
@@ -285,7 +306,12 @@ void NotificationPlanner::changed(Step& step, const std::string& incident) {
 
 void NotificationPlanner::forget(const std::string& incident) {
     const auto found = cases_.find(incident);
-    for (const model::Alert& alert : found->second.alerts) case_of_alert_.erase(alert.id);
+    for (const model::Alert& alert : found->second.alerts) {
+        const auto home = case_of_alert_.find(alert.id);
+        if (home != case_of_alert_.end() && home->second == incident) case_of_alert_.erase(home);
+    }
+    const auto [first, last] = roots_.equal_range(found->second.incident.root);
+    for (auto at = first; at != last;) at = at->second == incident ? roots_.erase(at) : ++at;
     cases_.erase(found);
     wake_at(std::string(planner::kUnroutedKey) + incident, WallTime::max());
 }
@@ -352,7 +378,7 @@ void NotificationPlanner::join(Step& step, const std::string& incident, Case& on
         ++group.left_out;
         return;
     }
-    group.members.push_back({incident, one.incident.severity});
+    group.members.push_back({incident, one.incident.severity, {}});
     one.groups.push_back(key);
 }
 
@@ -369,7 +395,9 @@ void NotificationPlanner::write_rows(Step& step) {
         } else if (key == planner::kMetaKey) {
             body = meta_row(number_);
         }
-        if (body) step.out.rows.push_back({key, std::move(*body)});
+        if (!body) continue;
+        std::erase(step.out.gone, key);  // forgotten, and begun anew in this step
+        step.out.rows.push_back({key, std::move(*body)});
     }
 }
 

@@ -8,7 +8,8 @@
 //
 // Not thread-safe. Invariants
 // 1. A receiver hears of an incident once (problem), of a higher severity (update), and of its end
-//    once (recovery) if and only if it heard of the problem.
+//    once (recovery) if and only if it heard of the problem; also if the end is that it became part
+//    of another one.
 // 2. What is held by quiet hours, by a silence, by flapping or by the limit of a channel is told
 //    afterwards: as it is then. What began and ended in between is told in one digest; what began
 //    and ended within a silence is not told.
@@ -53,11 +54,8 @@ struct PlannerSettings {
 struct PlannerInput {
     std::vector<model::Incident> incidents;  // after their change
     std::vector<model::Alert> alerts;        // after their change
-    // Ids of incidents that became part of another one: they are over, and nobody hears of that.
-    std::vector<std::string> merged;
     // As the outbox has them, when they are delivered or given up.
     std::vector<model::Notification> answers;
-    bool provisional = false;  // nothing can be stored at the moment
 };
 
 struct PlannerRow {
@@ -69,7 +67,7 @@ struct PlannerRow {
 struct PlannerOutput {
     std::vector<model::Notification> notifications;
     std::vector<PlannerRow> rows;       // to be written, or replaced
-    std::vector<std::string> gone;      // keys of rows to be removed
+    std::vector<std::string> gone;      // keys of rows to be removed; none of those above
     std::vector<model::Silence> begun;  // flexible silences whose time began: to be stored
 };
 
@@ -127,6 +125,7 @@ class NotificationPlanner {
         Standing standing = Standing::kOver;
         model::Severity severity = model::Severity::kInfo;
         std::optional<base::WallTime> silent_until;
+        std::string_view part_of;  // the title of the one that it became part of
     };
     // What there is to tell one receiver.
     struct Wish {
@@ -145,6 +144,7 @@ class NotificationPlanner {
     void take(Step& step, const model::Alert& alert);
     void take(Step& step, const model::Notification& answer);
     bool keep(Case& one, const model::Alert& alert);
+    void leave_home(Step& step, const model::Alert& alert);
     void merge(Step& step, const std::string& incident);
     void changed(Step& step, const std::string& incident);
     void forget(const std::string& incident);
@@ -177,9 +177,11 @@ class NotificationPlanner {
 
     // planner_emit.cpp
     static DigestLine line_of(const model::Incident& incident);
+    static std::string title_of(const View& view);
+    static void add_alerts(const View& view, std::vector<model::Alert>& into);
     void emit(Step& step, const Group& group, const std::string& receiver, Told& told,
               model::NotificationKind kind, const std::vector<View>& views);
-    std::string body_of(const Step& step, const Group& group, const std::string& receiver,
+    std::string body_of(const Group& group, const std::string& receiver,
                         model::NotificationKind kind, const std::vector<const View*>& about) const;
     void emit_digest(Step& step, const std::string& receiver, const std::vector<DigestLine>& lines);
     void flush_channel(Step& step, const std::string& key);
@@ -197,7 +199,8 @@ class NotificationPlanner {
 
     std::map<std::string, Case, std::less<>> cases_;                 // by incident
     std::map<std::string, std::string, std::less<>> case_of_alert_;  // of the alerts that are kept
-    std::map<std::string, Group, std::less<>> groups_;               // by row key
+    std::multimap<std::string, std::string, std::less<>> roots_;  // that moved on, with their case
+    std::map<std::string, Group, std::less<>> groups_;            // by row key
     std::map<std::string, planner::ChannelMemory, std::less<>> channels_;
     std::map<std::string, planner::FlapMemory, std::less<>> flaps_;
     std::map<std::pair<std::string, std::string>, std::string> leaders_;  // route, leader -> group

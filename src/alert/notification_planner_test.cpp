@@ -1,5 +1,6 @@
 #include "alert/notification_planner.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace {
 
 using model::DeliveryState;
 using model::Severity;
+using ::testing::HasSubstr;
 using testing::hours;
 using testing::Lines;
 using testing::minutes;
@@ -282,26 +284,89 @@ TEST(NotificationPlanner, WhenItsRouteIsRemovedAnIncidentIsRoutedAnew) {
     EXPECT_EQ(world.told(), Lines{"problem ops"});
 }
 
-TEST(NotificationPlanner, AnIncidentThatIsMergedIntoAnotherEndsWithoutAMessage) {
+TEST(NotificationPlanner, WhoHeardOfAnIncidentHearsOnceThatItIsPartOfAnother) {
+    for (const bool restart : {false, true}) {
+        World world;
+        world.configure();
+        const std::string child = world.open("web");
+        world.advance(minutes(1));
+        const std::string parent = world.open("core");
+        world.merge(child, parent);
+        if (restart) world.restart();
+        world.advance(minutes(1));
+        ASSERT_EQ(world.told(), (Lines{"problem ops", "recovery ops", "problem ops"}));
+        const model::Notification& closing = world.sent[1];
+        EXPECT_EQ(closing.incident, child);
+        EXPECT_THAT(closing.body, HasSubstr(R"("id":"incident-1")"));
+        EXPECT_THAT(closing.body, HasSubstr("web is down (now part of: core is down)"));
+        EXPECT_THAT(closing.body, HasSubstr(R"("state":"resolved")"));
+        EXPECT_EQ(world.sent[2].incident, parent);
+        // The root of the first goes on and ends as part of the other.
+        world.root(child).state = model::AlertState::kResolved;
+        ++world.root(child).version;
+        PlannerInput input;
+        input.alerts = {world.root(child)};
+        world.step(input);
+        world.resolve(parent);
+        world.advance(minutes(1));
+        EXPECT_EQ(world.told().back(), "recovery ops");
+        EXPECT_EQ(world.sent.back().incident, parent);
+        EXPECT_EQ(world.sent.size(), 4U);
+        EXPECT_EQ(world.planner->cases(), 0U);
+    }
+}
+
+TEST(NotificationPlanner, WhatNobodyHeardOfBecomesPartOfAnotherInSilence) {
     World world;
+    world.routes[0].quiet = {{"5 12 * * *", minutes(30), "UTC"}};
     world.configure();
-    const std::string child = world.open("web");
-    world.advance(minutes(1));
+    const std::string waits = world.open("web");  // for others, until the group is told
     const std::string parent = world.open("core");
-    world.root(child).incident = parent;
-    world.root(child).state = model::AlertState::kSuppressed;
-    ++world.root(child).version;
-    PlannerInput input;
-    input.alerts = {world.root(child)};
-    input.merged = {child};
-    world.step(input);
+    world.merge(waits, parent);
+    world.advance(minutes(6));
+    EXPECT_EQ(world.told(), Lines{"problem ops"});
+    const std::string held = world.open("mail");  // by quiet hours
     world.advance(minutes(1));
-    EXPECT_EQ(world.told(), (Lines{"problem ops", "problem ops"}));
-    world.resolve(parent);
+    world.merge(held, parent);
+    world.advance(hours(1));
+    EXPECT_EQ(world.told(), Lines{"problem ops"});
+}
+
+TEST(NotificationPlanner, QuietHoursHoldTheWordThatItIsPartOfAnother) {
+    for (const bool restart : {false, true}) {
+        World world;
+        world.routes[0].quiet = {{"5 12 * * *", minutes(30), "UTC"}};
+        world.configure();
+        const std::string child = world.open("web");
+        const std::string parent = world.open("core");
+        world.advance(minutes(6));
+        world.merge(child, parent);
+        world.advance(minutes(1));
+        EXPECT_EQ(world.told(), (Lines{"problem ops", "problem ops"}));
+        world.resolve(parent);
+        if (restart) world.restart();
+        world.advance(hours(1));
+        ASSERT_EQ(world.told(),
+                  (Lines{"problem ops", "problem ops", "recovery ops", "recovery ops"}));
+        EXPECT_THAT(world.sent[2].body, HasSubstr("web is down (now part of: core is down)"));
+    }
+}
+
+TEST(NotificationPlanner, AGroupEndsUnderTheNameUnderWhichItBegan) {
+    World world;
+    world.routes[0].group_by = {"site"};
+    world.configure();
+    const std::string first = world.open("a", Severity::kMinor, {{"site", "x"}});
     world.advance(minutes(1));
-    EXPECT_EQ(world.told().back(), "recovery ops");
-    EXPECT_EQ(world.sent.size(), 3U);
-    EXPECT_EQ(world.planner->cases(), 0U);
+    const std::string worse = world.open("b", Severity::kCritical, {{"site", "x"}});
+    world.advance(hours(1));
+    world.resolve(first);
+    world.resolve(worse);
+    world.advance(hours(1));
+    ASSERT_EQ(world.told(), (Lines{"problem ops", "update ops", "update ops", "recovery ops"}));
+    for (const model::Notification& one : world.sent) {
+        EXPECT_THAT(one.body, HasSubstr(R"("id":"incident-1","opened_at")"));
+    }
 }
 
 TEST(NotificationPlanner, TheTestButtonReachesEveryChannelOfAReceiver) {

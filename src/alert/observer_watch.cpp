@@ -7,7 +7,7 @@
 namespace pollux::alert {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 constexpr std::size_t kFewestTops = 3;
 constexpr std::size_t kMaxSample = 256;
 constexpr std::size_t kMaxText = 4096;
@@ -75,7 +75,7 @@ ObserverWatch::Verdict ObserverWatch::judge(base::BootTime now, FleetMap& fleet,
         changed_ = true;
     }
     if (sampling()) {
-        if (!sample_ready(now, fleet)) return Verdict::kWait;
+        if (!sample_ready(now, fleet)) return wait(now);
         const std::size_t asked = sample_.size();
         const SampleResult result = take_sample(fleet);
         if (result.down >= kFewestTops && result.down >= result.up) {
@@ -91,7 +91,13 @@ ObserverWatch::Verdict ObserverWatch::judge(base::BootTime now, FleetMap& fleet,
     }
     if (now < clear_until_) return Verdict::kClear;
     begin_sample(now, fleet, settings, counts.open, true, ask);
-    return sampling() ? Verdict::kWait : Verdict::kClear;
+    return sampling() ? wait(now) : Verdict::kClear;
+}
+
+ObserverWatch::Verdict ObserverWatch::wait(base::BootTime now) {
+    waiting_since_ = now;
+    changed_ = true;
+    return Verdict::kWait;
 }
 
 void ObserverWatch::begin_sample(base::BootTime now, FleetMap& fleet, const AlertSettings& settings,
@@ -214,7 +220,8 @@ std::string ObserverWatch::encode(const TimeCodec& times) const {
     out.boolean(suspected_);
     out.string(why_);
     out.varint(peak_);
-    for (const base::BootTime time : {recheck_at_, sample_since_, sample_until_, clear_until_}) {
+    for (const base::BootTime time :
+         {recheck_at_, sample_since_, sample_until_, clear_until_, waiting_since_}) {
         times.write(out, time);
     }
     out.varint(samples_);
@@ -240,8 +247,8 @@ bool ObserverWatch::restore(std::string_view bytes, const TimeCodec& times) {
     read.suspected_ = in.boolean();
     read.why_ = in.string(kMaxText);
     read.peak_ = in.varint();
-    for (base::BootTime* time :
-         {&read.recheck_at_, &read.sample_since_, &read.sample_until_, &read.clear_until_}) {
+    for (base::BootTime* time : {&read.recheck_at_, &read.sample_since_, &read.sample_until_,
+                                 &read.clear_until_, &read.waiting_since_}) {
         *time = times.read(in);
     }
     read.samples_ = in.varint();

@@ -44,6 +44,8 @@ class ObserverWatch {
     bool sampling() const { return !sample_.empty(); }
     bool sample_ready(base::BootTime now, const FleetMap& fleet) const;
     base::BootTime sample_until() const { return sample_until_; }
+    // What was ready then has been told to wait.
+    base::BootTime waiting_since() const { return waiting_since_; }
     base::BootTime wake_at() const;
 
     // Whether it changed since the last call; then it is written.
@@ -57,6 +59,7 @@ class ObserverWatch {
         std::size_t unrelated = 0;        // nothing explains them
         std::vector<std::uint32_t> open;  // it is not yet known whether something does
     };
+    Verdict wait(base::BootTime now);
     Counts count(base::BootTime now, const FleetMap& fleet, const ObserverSettings& settings) const;
     // Why a device fails, as far as it is known. Asked for all that fail with each of them that
     // fails, so what was found out is kept while it holds.
@@ -89,6 +92,7 @@ class ObserverWatch {
     base::BootTime sample_since_ = base::BootTime::min();
     base::BootTime sample_until_ = base::BootTime::min();
     base::BootTime clear_until_ = base::BootTime::min();
+    base::BootTime waiting_since_ = base::BootTime::min();
     std::uint64_t samples_ = 0;
     bool changed_ = false;
     mutable std::vector<Finding> findings_;  // by device; no state: found out again at any time

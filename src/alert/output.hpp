@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/kept_list.hpp"
 #include "base/time.hpp"
 #include "model/alert.hpp"
 
@@ -28,7 +29,7 @@ enum class Telling : std::uint8_t {
     kNothing,
     kProblem,   // it is new, or no longer only flapping
     kUpdate,    // a higher severity
-    kRecovery,  // over, and people may know of it
+    kRecovery,  // over, or part of another one; and people may know of it
 };
 
 struct IncidentChange {
@@ -66,7 +67,7 @@ struct ActResult {
 
 // Filled by one step; the order within each list is the order in which things happened.
 struct Output {
-    std::vector<AlertChange> alerts;
+    base::KeptList<AlertChange> alerts;
     std::vector<IncidentChange> incidents;
     std::vector<Verify> verify;
     std::vector<ActResult> results;

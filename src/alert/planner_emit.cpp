@@ -74,11 +74,34 @@ NotificationPlanner::DigestLine NotificationPlanner::line_of(const model::Incide
             incident.resolved_at};
 }
 
+std::string NotificationPlanner::title_of(const View& view) {
+    const Case& one = *view.of;
+    if (!one.merged()) return one.incident.title;
+    return fmt::format("{} (now part of: {})", one.incident.title,
+                       view.part_of.empty() ? "another incident" : view.part_of);
+}
+
+// Of one that became part of another: its root, which goes on there, as it ends here.
+void NotificationPlanner::add_alerts(const View& view, std::vector<model::Alert>& into) {
+    const Case& one = *view.of;
+    if (!one.merged()) {
+        into.insert(into.end(), one.alerts.begin(), one.alerts.end());
+        return;
+    }
+    const model::Alert* root = one.root();
+    if (root == nullptr) return;
+    model::Alert& alert = into.emplace_back(*root);
+    alert.state = model::AlertState::kResolved;
+    alert.resolved_at = one.incident.resolved_at;
+    alert.message =
+        fmt::format("No longer an incident of its own: now part of {}.",
+                    view.part_of.empty() ? "another incident" : base::quoted(view.part_of));
+}
+
 void NotificationPlanner::push(Step& step, Notification notification) {
     notification.number = ++number_;
     notification.made = step.now;
     notification.not_before = step.now;
-    notification.provisional = step.provisional;
     if (settings_.review) notification.state = model::DeliveryState::kHeld;
     step.out.notifications.push_back(std::move(notification));
 }
@@ -156,7 +179,6 @@ void NotificationPlanner::send_digest(Step& step, const std::string& receiver,
                                       const std::vector<DigestLine>& lines, std::uint64_t more) {
     NotificationBody body;
     body.kind = NotificationKind::kDigest;
-    body.provisional = step.provisional;
     body.receiver = receiver;
     body.external_url = settings_.external_url;
     body.incident = digest_incident(lines, more);
@@ -188,30 +210,35 @@ void NotificationPlanner::emit_digest(Step& step, const std::string& receiver,
     }
 }
 
-std::string NotificationPlanner::body_of(const Step& step, const Group& group,
-                                         const std::string& receiver, NotificationKind kind,
+std::string NotificationPlanner::body_of(const Group& group, const std::string& receiver,
+                                         NotificationKind kind,
                                          const std::vector<const View*>& about) const {
     NotificationBody body;
     body.kind = kind;
-    body.provisional = step.provisional;
     body.receiver = receiver;
     body.route = group.route;
     body.external_url = settings_.external_url;
     body.group_labels = group.labels;
     body.more = group.left_out;
-    const model::Incident* worst = nullptr;
+    const View* worst = nullptr;
     std::uint32_t affected = 0;
     for (const View* view : about) {
         if (view->of == nullptr) continue;
         const Case& one = *view->of;
         affected += one.incident.affected;
-        if (worst == nullptr || one.incident.severity > worst->severity) worst = &one.incident;
-        body.alerts.insert(body.alerts.end(), one.alerts.begin(), one.alerts.end());
+        if (worst == nullptr || one.incident.severity > worst->of->incident.severity) worst = view;
+        add_alerts(*view, body.alerts);
+        if (one.merged()) continue;
         // Of the consequences, only the first ones are kept.
         const std::uint64_t listed = one.alerts.empty() ? 0 : one.alerts.size() - 1;
         if (one.incident.affected > listed) body.more += one.incident.affected - listed;
     }
-    if (worst != nullptr) body.incident = *worst;
+    if (worst != nullptr) {
+        body.incident = worst->of->incident;
+        body.incident.title = title_of(*worst);
+        // What a receiver opens under a name ends under the same one, whatever is worst then.
+        body.incident.id = group.leader;
+    }
     body.incident.affected = affected;
     if (about.size() > 1) {
         body.incident.title =
@@ -232,12 +259,13 @@ void NotificationPlanner::emit(Step& step, const Group& group, const std::string
         about.push_back(&view);
         if (view.of == nullptr) continue;
         lines.push_back(line_of(view.of->incident));
+        lines.back().title = base::valid_utf8(title_of(view));
         remember_flap(step, *view.of, receiver);
     }
     ++told.ordinal;
     const model::Receiver* known = router_.receiver(receiver);
     if (known == nullptr) return;
-    const std::string body = body_of(step, group, receiver, kind, about);
+    const std::string body = body_of(group, receiver, kind, about);
     for (const model::Channel& channel : known->channels) {
         const bool recovery = kind == NotificationKind::kRecovery;
         if (recovery && (!channel.send_resolved || told.lost.contains(channel.name))) continue;

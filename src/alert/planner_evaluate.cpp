@@ -21,8 +21,10 @@ NotificationPlanner::Standing NotificationPlanner::standing_of(const Case& one) 
     if (one.over()) return Standing::kOver;
     // An incident of our own has no alert.
     if (one.incident.root.empty() && one.alerts.empty()) return Standing::kOpen;
-    const auto is = [](AlertState state) {
-        return [state](const model::Alert& alert) { return alert.state == state; };
+    const auto is = [&](AlertState state) {
+        return [&one, state](const model::Alert& alert) {
+            return one.has(alert) && alert.state == state;
+        };
     };
     if (std::ranges::any_of(one.alerts, is(AlertState::kActive))) return Standing::kOpen;
     if (std::ranges::any_of(one.alerts, is(AlertState::kAcknowledged))) return Standing::kTaken;
@@ -34,7 +36,8 @@ std::optional<WallTime> NotificationPlanner::silent_until(const Case& one, WallT
     if (silences_.size() == 0) return std::nullopt;
     std::optional<WallTime> until;
     for (const model::Alert& alert : one.alerts) {
-        const bool counts = one.over() ? alert.id == one.incident.root : speaks(alert);
+        const bool counts =
+            one.over() ? alert.id == one.incident.root : one.has(alert) && speaks(alert);
         if (!counts) continue;
         const auto hold = silences_.holding(labels_of(alert), now);
         if (!hold) return std::nullopt;
@@ -89,6 +92,7 @@ std::vector<NotificationPlanner::View> NotificationPlanner::views_of(const Group
             view.standing = standing_of(found->second);
             view.severity = found->second.incident.severity;
             view.silent_until = silent_until(found->second, now);
+            view.part_of = member.part_of;
         }
         views.push_back(std::move(view));
     }

@@ -180,6 +180,7 @@ std::string group_row(const Group& group) {
         Node one = Node::map();
         one.set("incident", Node::text(member.incident));
         one.set("routed", severity_node(member.routed));
+        if (!member.part_of.empty()) one.set("part_of", Node::text(member.part_of));
         members.push(std::move(one));
     }
     node.set("members", std::move(members));
@@ -207,7 +208,8 @@ base::Result<Group> read_group(std::string_view row) {
             }
         }
         reader.each("members", [&](Reader& one) {
-            group.members.push_back({one.text("incident"), one.severity("routed")});
+            group.members.push_back(
+                {one.text("incident"), one.severity("routed"), one.text("part_of")});
         });
         reader.each("told", [&](Reader& one) {
             const std::string receiver = one.text("receiver");

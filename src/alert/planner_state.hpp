@@ -36,11 +36,14 @@ class NameSet {
 // alerts have rows of their own.
 struct Case {
     model::Incident incident;
-    std::vector<model::Alert> alerts;  // the root, then the first ones by number
-    std::vector<std::string> groups;   // keys, in the order of joining
+    // The root, wherever it belongs by now, then the first ones by number.
+    std::vector<model::Alert> alerts;
+    std::vector<std::string> groups;  // keys, in the order of joining
 
     const model::Alert* root() const;
     bool over() const { return incident.resolved_at != base::WallTime{}; }
+    bool merged() const { return over() && !incident.merged_into.empty(); }
+    bool has(const model::Alert& alert) const { return alert.incident == incident.id; }
     MatchLabels labels() const;       // of the root, else of the incident
     std::string fingerprint() const;  // of the cause: the same when it comes back
     bool recurs() const;              // it was there before, or changes all the time
@@ -50,6 +53,7 @@ struct Case {
 struct Member {
     std::string incident;
     model::Severity routed = model::Severity::kInfo;  // when routes were last asked
+    std::string part_of;  // the title of the incident that it became part of
     bool operator==(const Member&) const = default;
 };
 

@@ -30,7 +30,6 @@ inline std::string flap_key(std::string_view fingerprint, std::string_view recei
 
 struct NotificationPlanner::Step {
     base::WallTime now;
-    bool provisional = false;
     PlannerOutput& out;
     std::set<std::string, std::less<>> touched{};     // groups to look at
     std::set<std::string, std::less<>> moved{};       // incidents that lost an alert to another

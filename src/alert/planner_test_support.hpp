@@ -174,6 +174,22 @@ class World {
         change(incident);
     }
 
+    // The first turns out to be a consequence of the second.
+    void merge(const std::string& incident, const std::string& into) {
+        incidents[incident].resolved_at = now;
+        incidents[incident].merged_into = into;
+        ++incidents[incident].version;
+        ++incidents[into].version;
+        model::Alert& alert = root(incident);
+        alert.incident = into;
+        alert.state = model::AlertState::kSuppressed;
+        ++alert.version;
+        PlannerInput input;
+        input.incidents = {incidents[into], incidents[incident]};
+        input.alerts = {alert};
+        step(input);
+    }
+
     void silence(const std::string& id, const std::string& device, base::Duration length) {
         model::Silence one;
         one.id = id;

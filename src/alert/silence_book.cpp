@@ -149,6 +149,19 @@ std::optional<SilenceBook::Hold> SilenceBook::holding(const MatchLabels& labels,
     return hold;
 }
 
+bool SilenceBook::InForce::hold(const MatchLabels& labels) const {
+    return std::ranges::any_of(matchers_,
+                               [&](const Matchers* matchers) { return matchers->hold(labels); });
+}
+
+SilenceBook::InForce SilenceBook::in_force(WallTime now) const {
+    InForce result;
+    for (const auto& [id, entry] : entries_) {
+        if (active_until(entry, now)) result.matchers_.push_back(&entry.matchers);
+    }
+    return result;
+}
+
 std::vector<Silence> SilenceBook::begin(const MatchLabels& labels, WallTime now) {
     std::vector<Silence> begun;
     for (auto& [id, entry] : entries_) {

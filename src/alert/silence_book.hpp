@@ -56,6 +56,19 @@ class SilenceBook {
     // Nothing: no silence holds it.
     std::optional<Hold> holding(const MatchLabels& labels, base::WallTime now) const;
 
+    // Those that hold something at a moment: found once, asked for many alerts. Valid until the
+    // book changes.
+    class InForce {
+      public:
+        bool empty() const { return matchers_.empty(); }
+        bool hold(const MatchLabels& labels) const;
+
+      private:
+        friend class SilenceBook;
+        std::vector<const Matchers*> matchers_;
+    };
+    InForce in_force(base::WallTime now) const;
+
     // An alert is there: flexible silences that match it begin. Those that did, to be stored.
     std::vector<model::Silence> begin(const MatchLabels& labels, base::WallTime now);
 

@@ -39,6 +39,23 @@ TEST(SilenceBook, HoldsWhatMatchesWhileItLasts) {
     EXPECT_FALSE(book.holding(labels("web"), kStart + hours(2)));
 }
 
+TEST(SilenceBook, ThoseInForceHoldWhatHoldingWouldHold) {
+    SilenceBook book(testing::utc_only);
+    Silence later = silence("b", "db");
+    later.from = kStart + hours(1);
+    ASSERT_TRUE(book.put(silence("a", "web")));
+    ASSERT_TRUE(book.put(later));
+    EXPECT_TRUE(book.in_force(kStart - minutes(1)).empty());
+    for (const auto& now : {kStart, kStart + hours(1), kStart + hours(2)}) {
+        const auto in_force = book.in_force(now);
+        for (const std::string device : {"web", "db", "other"}) {
+            EXPECT_EQ(in_force.hold(labels(device)), book.holding(labels(device), now).has_value())
+                << device;
+        }
+    }
+    EXPECT_TRUE(book.in_force(kStart + hours(1)).hold(labels("db")));
+}
+
 TEST(SilenceBook, OfSeveralTheLastEndCounts) {
     SilenceBook book(testing::utc_only);
     Silence longer = silence("b", "web");

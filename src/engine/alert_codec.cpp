@@ -20,6 +20,7 @@ using model::IncidentNote;
 
 constexpr std::size_t kLeastPairBytes = 2;
 constexpr std::size_t kLeastNoteBytes = 3;
+constexpr std::uint8_t kShownNotesVersion = 2;
 
 void write_pairs(ByteWriter& out, const auto& pairs) {
     out.varint(pairs.size());
@@ -191,10 +192,11 @@ std::string encode_incident(const Incident& incident) {
     out.zigzag(resolved_at.us);
     out.varint(affected);
     out.varint(notes.size());
-    for (const auto& [at, by, text] : notes) {
+    for (const auto& [at, by, text, shown] : notes) {
         out.zigzag(at.us);
         out.string(by);
         out.string(text);
+        out.boolean(shown);
     }
     out.string(merged_into);
     out.boolean(told);
@@ -205,7 +207,7 @@ std::string encode_incident(const Incident& incident) {
 base::Result<Incident> decode_incident(std::string_view bytes) {
     base::ByteReader in(bytes);
     FieldReader fields(in, "incident");
-    fields.version(kIncidentVersion);
+    const std::uint8_t version = fields.version(kOldestIncidentVersion, kIncidentVersion);
     Incident incident;
     incident.id = fields.text("incident.id");
     incident.number = fields.u64("incident.number");
@@ -218,11 +220,12 @@ base::Result<Incident> decode_incident(std::string_view bytes) {
     incident.resolved_at = fields.wall("incident.resolved_at");
     incident.affected = fields.u32("incident.affected");
     incident.notes =
-        fields.list<IncidentNote>("incident.notes", kLeastNoteBytes, [](FieldReader& one) {
+        fields.list<IncidentNote>("incident.notes", kLeastNoteBytes, [version](FieldReader& one) {
             IncidentNote note;
             note.at = one.wall("incident.notes.at");
             note.by = one.text("incident.notes.by");
             note.text = one.text("incident.notes.text");
+            if (version >= kShownNotesVersion) note.shown = one.boolean("incident.notes.shown");
             return note;
         });
     incident.merged_into = fields.text("incident.merged_into");

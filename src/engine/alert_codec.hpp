@@ -11,7 +11,8 @@
 namespace pollux::engine {
 
 inline constexpr std::uint8_t kAlertVersion = 1;
-inline constexpr std::uint8_t kIncidentVersion = 1;
+inline constexpr std::uint8_t kIncidentVersion = 2;
+inline constexpr std::uint8_t kOldestIncidentVersion = 1;  // read too: its notes are not shown
 
 std::string encode_alert(const model::Alert& alert);
 std::string encode_incident(const model::Incident& incident);

@@ -158,7 +158,7 @@ inline model::Incident sample_incident() {
     incident.opened_at = WallTime{1'700'000'000'000'001};
     incident.resolved_at = WallTime{-1};
     incident.affected = 250;
-    incident.notes = {{WallTime{8}, "user:bob", "cable"}, {WallTime{9}, "", ""}};
+    incident.notes = {{WallTime{8}, "user:bob", "cable", true}, {WallTime{9}, "", ""}};
     incident.version = 3;
     return incident;
 }

@@ -116,6 +116,7 @@ struct IncidentNote {
     base::WallTime at;
     std::string by;
     std::string text;
+    bool shown = false;  // to everybody, on the status page
     bool operator==(const IncidentNote&) const = default;
 };
 
@@ -131,7 +132,7 @@ struct Incident {
     base::WallTime resolved_at;  // zero: open
     std::uint32_t affected = 0;  // alerts that were suppressed by it, at the most
     std::vector<IncidentNote> notes;
-    // Resolved because its alerts turned out to belong to this other one: no recovery to tell.
+    // Resolved because its alerts belong to this other one: who was told of it hears that, once.
     std::string merged_into;
     bool told = false;  // people may know of it; false: only what flaps is in it
     std::uint64_t version = 1;

@@ -87,6 +87,20 @@ TEST_P(AlertConformance, WhatIsOpenComesBackAsItWas) {
     EXPECT_FALSE(reader().notification("x").value());
 }
 
+TEST_P(AlertConformance, EveryStateOfADeliveryComesBackAsItWas) {
+    AlertBatch batch;
+    for (const DeliveryState state :
+         {DeliveryState::kWaiting, DeliveryState::kDelivered, DeliveryState::kFailed,
+          DeliveryState::kCancelled, DeliveryState::kHeld}) {
+        batch.notifications.push_back(notification_row(batch.notifications.size() + 1, state));
+    }
+    ASSERT_TRUE(write(batch));
+    open();
+    for (const model::Notification& one : batch.notifications) {
+        EXPECT_EQ(reader().notification(one.id).value(), one);
+    }
+}
+
 TEST_P(AlertConformance, RowsAreReplacedWholeAndRemovedFirst) {
     AlertBatch batch;
     batch.alerts = {alert_row(1), alert_row(2)};
@@ -320,6 +334,29 @@ TEST_P(AlertConformance, IncidentsAreFoundByWhatTheyAre) {
     EXPECT_THAT(incidents({.visible = [](const auto& one) { return one.number != 3; }}),
                 ElementsAre(2, 1));
     EXPECT_EQ(reader().incidents({.limit = 2}).value().next, 2U);
+}
+
+TEST_P(AlertConformance, IncidentsThatWereOverBeforeAreNotSearched) {
+    constexpr std::uint64_t kOver = kMostAlertsScanned + 100;
+    AlertBatch batch;
+    batch.incidents = {incident_row(1), incident_row(2, false)};
+    batch.incidents[1].resolved_at = base::WallTime{1'000'000'000};
+    for (std::uint64_t i = 0; i < kOver; ++i) batch.incidents.push_back(incident_row(3 + i, false));
+    ASSERT_TRUE(write(std::move(batch)));
+    IncidentQuery query{.from = base::WallTime{1'000'000'000}};
+    const auto found = reader().incidents(query).value();
+    EXPECT_THAT(numbers_of(found.rows), ElementsAre(2, 1));
+    EXPECT_EQ(found.next, 0U);
+    query.oldest_first = true;
+    query.limit = 1;
+    const auto first = reader().incidents(query).value();
+    EXPECT_THAT(numbers_of(first.rows), ElementsAre(1));
+    query.after = first.next;
+    EXPECT_THAT(incidents(query), ElementsAre(2));
+    EXPECT_THAT(incidents({.open = true, .from = query.from}), ElementsAre(1));
+    EXPECT_THAT(incidents({.open = false, .from = query.from}), ElementsAre(2));
+    EXPECT_THAT(incidents({.device = "nobody", .from = query.from}), IsEmpty());
+    EXPECT_THAT(incidents({.device = "switch-1", .from = query.from}), ElementsAre(2, 1));
 }
 
 TEST_P(AlertConformance, TheTimelineIsOfAnAlertOrAnIncident) {

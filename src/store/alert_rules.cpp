@@ -103,6 +103,12 @@ bool matches(const IncidentQuery& query, const model::Incident& incident) {
            (!query.visible || query.visible(incident));
 }
 
+bool is_searched(const IncidentQuery& query, const model::Incident& incident) {
+    const bool open = incident.resolved_at == base::WallTime{};
+    if (query.open.value_or(false)) return open;
+    return !query.from || open || incident.resolved_at >= *query.from;
+}
+
 bool matches(const AlertEventQuery& query, const model::AlertEvent& event) {
     return wanted(query.alert, event.alert) && wanted(query.incident, event.incident);
 }

@@ -21,6 +21,13 @@ bool matches(const IncidentQuery& query, const model::Incident& incident);
 bool matches(const AlertEventQuery& query, const model::AlertEvent& event);
 bool matches(const NotificationQuery& query, const model::Notification& notification);
 
+// Whether a search looks at the row at all: what an index leaves out does not count as looked at.
+bool is_searched(const IncidentQuery& query, const model::Incident& incident);
+template <class Query, class Row>
+bool is_searched(const Query&, const Row&) {
+    return true;
+}
+
 // Takes in the last attempt of a notification of this channel. False: it tells nothing new.
 bool note(ChannelHealth& health, const model::Notification& notification);
 

@@ -100,7 +100,8 @@ struct IncidentQuery {
     std::vector<model::Severity> severities = {};  // any of them; empty: all
     std::optional<std::string> device = {};        // of the root
     std::string text = {};                         // in title or device
-    std::optional<base::WallTime> from = {};       // as in AlertQuery
+    // As in AlertQuery. What was over before `from` is not searched: an index leaves it out.
+    std::optional<base::WallTime> from = {};
     std::optional<base::WallTime> until = {};
     std::function<bool(const model::Incident& incident)> visible = {};
     std::size_t limit = 100;  // at most kMostAlertsPerQuery

@@ -92,11 +92,14 @@ Page<Row> page_of(const std::map<std::uint64_t, Row>& rows, const Query& query) 
     PageFiller<Row> page(query.limit);
     const auto first = rows.upper_bound(query.after);
     const auto end = query.before <= query.after ? first : rows.lower_bound(query.before);
+    const auto offer = [&](const Row& row) {
+        return !is_searched(query, row) || page.offer(query, row);
+    };
     if (query.oldest_first) {
-        for (auto it = first; it != end && page.offer(query, it->second); ++it) {
+        for (auto it = first; it != end && offer(it->second); ++it) {
         }
     } else {
-        for (auto it = end; it != first && page.offer(query, std::prev(it)->second); --it) {
+        for (auto it = end; it != first && offer(std::prev(it)->second); --it) {
         }
     }
     return page.take();

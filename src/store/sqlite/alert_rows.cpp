@@ -185,7 +185,7 @@ base::Result<model::Notification> read_notification(const Statement& row) {
     one.not_before = base::WallTime{row.integer(8)};
     one.body = row.text(9);
     one.provisional = row.integer(10) != 0;
-    one.state = enumerator(row, 11, model::DeliveryState::kCancelled);
+    one.state = enumerator(row, 11, model::DeliveryState::kHeld);
     one.attempts = static_cast<std::uint32_t>(row.integer(12));
     one.last_attempt = base::WallTime{row.integer(13)};
     one.last_error = row.text(14);

@@ -18,13 +18,28 @@ struct Filter {
     const std::optional<std::string>& value;
 };
 
-// What a question selects: `only` is a condition of an index that holds a part of the table.
+// What a question selects: `only` is a condition of an index that holds a part of the table; it may
+// name ?3, the time from which on.
 struct Selection {
     std::string_view columns;
     std::string_view table;
     std::string_view only;
     std::vector<Filter> filters;
+    std::optional<base::WallTime> from = {};
 };
+
+constexpr int kFirstFilter = 4;  // the first parameter behind the numbers and the time
+
+// Two indexes hold a part of the table each. Their numbers are gathered without reading a row, and
+// then the rows are read in their order: an OR of both conditions would look at the whole table.
+constexpr std::string_view kIncidentsSince =
+    "AND number IN (SELECT number FROM incident WHERE resolved_at = 0 UNION ALL "
+    "SELECT number FROM incident WHERE resolved_at <> 0 AND resolved_at >= ?3)";
+
+std::string_view part_of(const IncidentQuery& query) {
+    if (query.open.value_or(false)) return "AND resolved_at = 0";
+    return query.from ? kIncidentsSince : "";
+}
 
 template <class Row, class Query>
 base::Result<Page<Row>> read_page(Database& database, const Query& query,
@@ -32,7 +47,7 @@ base::Result<Page<Row>> read_page(Database& database, const Query& query,
                                   base::Result<Row> (*read)(const Statement&)) {
     std::string sql = fmt::format("SELECT {} FROM {} WHERE number > ?1 AND number < ?2 {}",
                                   selection.columns, selection.table, selection.only);
-    int parameter = 3;
+    int parameter = kFirstFilter;
     for (const Filter& filter : selection.filters) {
         if (filter.value) sql += fmt::format(" AND {} = ?{}", filter.column, parameter);
         ++parameter;
@@ -42,7 +57,8 @@ base::Result<Page<Row>> read_page(Database& database, const Query& query,
     if (statement) {
         statement->bind(1, std::min<std::uint64_t>(query.after, INT64_MAX));
         statement->bind(2, std::min<std::uint64_t>(query.before, INT64_MAX));
-        parameter = 3;
+        if (selection.from) statement->bind(3, selection.from->us);
+        parameter = kFirstFilter;
         for (const Filter& filter : selection.filters) {
             if (filter.value) statement->bind(parameter, std::string_view(*filter.value));
             ++parameter;
@@ -124,10 +140,9 @@ base::Result<std::vector<AlertCount>> SqliteAlertReader::alert_counts() {
 base::Result<Page<model::Incident>> SqliteAlertReader::incidents(const IncidentQuery& query) {
     const std::scoped_lock lock(mutex_);
     if (!database_) return std::unexpected(closed_error());
-    const Selection selection{kIncidentColumns,
-                              "incident",
-                              query.open.value_or(false) ? "AND resolved_at = 0" : "",
-                              {{"device", query.device}}};
+    Selection selection{
+        kIncidentColumns, "incident", part_of(query), {{"device", query.device}}, {}};
+    if (selection.only == kIncidentsSince) selection.from = query.from;
     return read_page(*database_, query, selection, read_incident);
 }
 
