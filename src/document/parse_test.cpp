@@ -139,6 +139,8 @@ TEST(Write, YamlReadsBackAsTheSameTree) {
     root.set("name", Node::text("core switch"));
     root.set("version", Node::text("1.10"));
     root.set("odd: key", Node::text("# no comment"));
+    root.set(std::string(2000, 'k'), Node::text("a long key"));
+    root.set(std::string(300, '\x01'), Node::map().set("inside", Node::integer(1)));
     root.set("interval", Node::plain("1h30m"));
     Node list = Node::sequence();
     list.push(Node::integer(-5)).push(Node::text("true")).push(Node()).push(Node::boolean(false));

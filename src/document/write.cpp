@@ -92,6 +92,8 @@ std::string yaml_scalar(const Node& node) {
     return yaml_text(text);
 }
 
+constexpr std::size_t kLongestPlainKey = 1000;
+
 bool is_nested(const Node& node) { return !node.items().empty() || !node.entries().empty(); }
 
 void append_yaml(const Node& node, std::size_t indent, bool first_inline, std::string& out) {
@@ -110,7 +112,9 @@ void append_yaml(const Node& node, std::size_t indent, bool first_inline, std::s
     for (const MapEntry& entry : node.entries()) {
         out += first ? "" : blanks;
         first = false;
-        out += yaml_text(entry.key) + ":";
+        const std::string key = yaml_text(entry.key);
+        // A key that is not announced by a question mark must end within 1024 characters.
+        out += key.size() < kLongestPlainKey ? key + ":" : "? " + key + "\n" + blanks + ":";
         if (is_nested(entry.value)) {
             out += "\n";
             append_yaml(entry.value, indent + 2, false, out);

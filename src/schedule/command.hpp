@@ -44,7 +44,7 @@ struct ForgetTask {
 enum class ChangeKind : std::uint8_t {
     kBreaker,     // from/to: model::BreakerState
     kDeadLetter,  // from/to: model::DeadLetterReason
-    kHealth,      // from/to: 1 up, 0 down
+    kHealth,      // from/to: 1 up, 0 down; equal at the first answer: nobody knew before
     kEnabled,     // from/to: 1 enabled, 0 disabled
     kJob,         // from/to: model::JobState
     kFaulted,     // to 1: a decision about this task failed, it is parked

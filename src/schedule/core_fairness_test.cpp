@@ -57,6 +57,25 @@ TEST(CoreFairness, ASmallClassDoesNotWaitForALargeOne) {
     EXPECT_LE(last, 22u) << "starts until the last of B";
 }
 
+// A device is closed by its rate: the first who waits sets the timer, the next stands in line. A
+// run that ends long after the timer was due calls nobody past the first.
+TEST(CoreFairness, WhoSetTheTimerOfADeviceIsNotPassedOver) {
+    auto settings = wide_settings({"a"});
+    settings.device_rate = 1;
+    CoreHarness h(settings);
+    h.add({poll_on("a::0", "d")});
+    ASSERT_TRUE(h.runs("a::0"));
+    h.add({poll_on("a::1", "d")});
+    h.pass(100ms);
+    h.add({poll_on("a::2", "d")});
+    ASSERT_EQ(h.core().slot(h.handle("a::1")).place, Place::kDeviceRate);
+    ASSERT_EQ(h.core().slot(h.handle("a::2")).place, Place::kDeviceQueue);
+    h.pass(5s);
+    h.finish("a::0");
+    EXPECT_TRUE(h.runs("a::1"));
+    EXPECT_FALSE(h.runs("a::2"));
+}
+
 TEST(CoreFairness, WeightsThreeToOne) {
     CoreHarness h = one_slot({3, 1});
     h.worker = [](const std::string&) { return WorkerReply{.after = 10ms}; };

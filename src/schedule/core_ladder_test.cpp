@@ -152,6 +152,20 @@ TEST(CoreLadder, DegradedIsUp) {
     EXPECT_TRUE(h.slot("c::a").has(kFlagUp));
 }
 
+TEST(CoreLadder, TheFirstAnswerComesFromNowhere) {
+    CoreHarness h;
+    h.add({poll("c::a"), poll("c::b")});
+    h.finish("c::a");
+    h.finish("c::b", Outcome::kTransient);
+    const auto up = h.changes_of("c::a", ChangeKind::kHealth);
+    const auto down = h.changes_of("c::b", ChangeKind::kHealth);
+    ASSERT_EQ(up.size(), 1u);
+    ASSERT_EQ(down.size(), 1u);
+    EXPECT_EQ(up[0].from, up[0].to);
+    EXPECT_EQ(down[0].from, down[0].to);
+    EXPECT_EQ(down[0].to, 0);
+}
+
 TEST(CoreLadder, HealthIsToldWhenItTurns) {
     CoreHarness h;
     h.add({poll("c::a", 10s)});

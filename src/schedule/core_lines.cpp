@@ -217,6 +217,11 @@ void SchedulerCore::tend_pools() {
 void SchedulerCore::tend_device(std::uint32_t device) {
     if (device == kNoIndex || !devices_.has_line(device)) return;
     DeviceLine& own = devices_.line(device);
+    if (own.on_wheel != kNoIndex &&
+        admission_.test_device(own.on_wheel, now()).blocker != Blocker::kDeviceRate) {
+        recheck_device(device);  // its time has come too: nobody behind it may be called instead
+        return;
+    }
     for (WaitLine::Group& group : own.waiters.groups()) {
         if (group.waiting == 0 || group.called > 0) continue;
         const std::uint32_t task = first_of(own.waiters, group).task;

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "model/validate.hpp"
 #include "schedule/recovery_spread.hpp"
+#include "schedule/restored_switch.hpp"
 #include "schedule/scheduler_core.hpp"
 
 namespace pollux::schedule {
@@ -102,6 +103,7 @@ void SchedulerCore::on_restored(const TasksRestored& event) {
             continue;
         }
         added.push_back(add_task(row.spec, row.demand));
+        tasks_[added.back()].set(kFlagEnabled, is_enabled(row.spec, *row.record));
         restore(added.back(), *row.record);
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -160,10 +162,6 @@ void SchedulerCore::resume(const std::vector<std::uint32_t>& added) {
 void SchedulerCore::restore(std::uint32_t task, const model::TaskRecord& record) {
     TaskSlot& slot = tasks_[task];
     const auto past = [&](WallTime wall) { return std::min(from_wall(wall), now()); };
-    // What an operator switched holds until somebody edits the task: then the edit is what counts.
-    if (!record.key.empty() && record.spec_version == slot.version) {
-        slot.set(kFlagEnabled, record.enabled);
-    }
     slot.attempt = record.attempt;
     slot.last_success = past(record.last_success);
     slot.last_error = past(record.last_error);

@@ -141,6 +141,21 @@ TEST(CoreRestore, DisabledStaysDisabled) {
     EXPECT_TRUE(h.runs("c::a"));
 }
 
+TEST(CoreRestore, AnEditCountsMoreThanWhatWasSwitchedBefore) {
+    CoreHarness h;
+    auto spec = poll("c::a");
+    h.add({spec});
+    h.finish("c::a");
+    h.operate(OperatorVerb::kDisable, "c::a");
+    ++spec.version;
+    h.restart(1h, {spec});
+    EXPECT_NE(h.place("c::a"), Place::kDisabled);
+    spec.enabled = false;
+    ++spec.version;
+    h.restart(1h, {spec});
+    EXPECT_EQ(h.place("c::a"), Place::kDisabled);
+}
+
 TEST(CoreRestore, JobsGoOnWhereTheyWere) {
     CoreHarness h;
     auto retried = job("c::retried");

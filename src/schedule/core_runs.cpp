@@ -162,7 +162,8 @@ bool SchedulerCore::take_answer(std::uint32_t task, const RunFinished& result) {
     }
     if (first || changed) slot.last_mutation = now();
     if (first || success != slot.has(kFlagUp)) {
-        change(task, ChangeKind::kHealth, slot.has(kFlagUp) ? 1 : 0, success ? 1 : 0);
+        const bool before = first ? success : slot.has(kFlagUp);
+        change(task, ChangeKind::kHealth, before ? 1 : 0, success ? 1 : 0);
     }
     slot.set(kFlagAnswered, true);
     slot.set(kFlagUp, success);

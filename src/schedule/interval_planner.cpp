@@ -352,6 +352,13 @@ std::uint32_t IntervalPlanner::decide(std::uint32_t task, const Answer& answer,
     return mode_ == model::AdaptiveMode::kShadow ? timing.base_ms : interval;
 }
 
+void IntervalPlanner::replan(std::uint32_t task, base::BootTime now) {
+    const TaskSlot& slot = tasks_[task];
+    if (!pooled(slot)) return;
+    const auto rate = static_cast<double>(terms_[task].rate);
+    plan_pooled(task, shape_of(slot, rate), drift_of(slot, rate, now));
+}
+
 std::uint32_t IntervalPlanner::current_ms(std::uint32_t task) const {
     const TaskSlot& slot = tasks_[task];
     const Timing& timing = timings_[slot.timing];

@@ -68,6 +68,10 @@ class IntervalPlanner {
     // Takes in an answer and returns the interval now in force, in ms, jitter included.
     std::uint32_t decide(std::uint32_t task, const Answer& answer, std::size_t ready_depth);
 
+    // Plans again with what is believed already, as if the budget had just been solved: for looks
+    // ahead, where no answer comes. Nothing learned.
+    void replan(std::uint32_t task, base::BootTime now);
+
     // What the interval would be without an answer: after a switch or an edit, and for the cap of
     // the failure ladder. No jitter, nothing learned.
     std::uint32_t current_ms(std::uint32_t task) const;

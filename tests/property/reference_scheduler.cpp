@@ -394,6 +394,10 @@ void ReferenceScheduler::due_now(std::int64_t now, RefTask& task, bool spaced) {
         const bool breaker_open = task.failures >= 3;
         due = std::max(now, task.last_answer + (breaker_open ? 5 : 1) * kSecond);
     }
+    if (task.drawn && due <= now) {
+        task.drawn = false;  // whatever was drawn is later
+        task.next_due = now;
+    }
     if (task.drawn) {  // a failure: whichever comes first
         task.earliest = std::min(task.earliest, due);
         task.latest = std::min(task.latest, due);
