@@ -40,6 +40,7 @@ class Checker {
             check_parents(i);
             check_demand(i);
             check_places(i);
+            check_arguments(i);
         }
         check_circles();
     }
@@ -108,6 +109,13 @@ class Checker {
             error(i, "slots",
                   fmt::format("{} slots can never be had: {} has {}", job.slots,
                               own ? "type " + job.type : std::string("the server"), most));
+        }
+    }
+
+    void check_arguments(std::size_t i) {
+        if (!rules_.arguments) return;
+        if (auto fault = rules_.arguments(batch_.jobs[i])) {
+            error(i, "arguments." + fault->argument, std::move(fault->message));
         }
     }
 

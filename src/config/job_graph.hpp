@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,11 @@ class JobGraph {
     std::vector<base::Edges> groups_;  // by job: its groups with their members
 };
 
+struct ArgumentFault {
+    std::string argument;
+    std::string message;
+};
+
 struct JobRules {
     std::span<const model::JobTypeDef> types;
     std::map<std::string, std::int64_t, std::less<>> resources;  // with their capacity
@@ -61,10 +67,13 @@ struct JobRules {
     std::function<bool(std::string_view id)> stored;      // whether there is such a job
     std::function<bool(std::string_view target)> target;  // whether there is such a target
     std::function<bool(std::string_view device)> device;
+    // What its type finds wrong with its arguments, beyond their form.
+    std::function<std::optional<ArgumentFault>(const model::JobSpec&)> arguments;
 };
 
 // Names that stand twice, parents that are missing, circles (all of them named, up to the bound of
-// the diagnostics), demands that can never be met, targets and devices that are not there.
+// the diagnostics), demands that can never be met, targets and devices that are not there,
+// arguments that their type refuses.
 void check_jobs(const JobBatch& batch, const JobRules& rules, document::Diagnostics& diagnostics);
 
 }  // namespace pollux::config

@@ -56,6 +56,10 @@ std::string check(const std::string& text) {
     rules.global_slots = 100;
     rules.stored = [](std::string_view id) { return id == "0190-stored"; };
     rules.device = [](std::string_view name) { return name == "web1"; };
+    rules.arguments = [](const model::JobSpec& job) -> std::optional<ArgumentFault> {
+        if (job.name != "unarguable") return std::nullopt;
+        return ArgumentFault{"network", "too large"};
+    };
     check_jobs(one.batch, rules, one.diagnostics);
     return one.diagnostics.text();
 }
@@ -170,6 +174,8 @@ TEST(JobGraph, WhatIsWrongIsNamed) {
                 HasSubstr("slots: 5 slots can never be had: type http has 4"));
     EXPECT_THAT(check("type: ssh\ndevice: web2\narguments: {command: x}"),
                 HasSubstr("device: there is no device \"web2\""));
+    EXPECT_THAT(check("jobs:\n" + job("a") + job("unarguable")),
+                HasSubstr("jobs.yaml:3: jobs[1].arguments.network: too large"));
 }
 
 TEST(JobGraph, EveryCircleIsNamed) {

@@ -75,6 +75,18 @@ struct CredentialName {
     bool operator==(const CredentialName&) const = default;
 };
 
+// A line of text for people; empty: not given.
+struct LineText {
+    std::string text;
+    bool operator==(const LineText&) const = default;
+};
+
+// Names of groups of the fleet, in their order.
+struct GroupNames {
+    std::vector<std::string> items;
+    bool operator==(const GroupNames&) const = default;
+};
+
 enum class SmtpSecurity : std::uint8_t { kNone, kStartTls, kTls };
 inline constexpr std::array<std::string_view, 3> kSmtpSecurityNames = {"none", "starttls", "tls"};
 
@@ -191,6 +203,9 @@ struct Settings {
     ProxyRole proxy_auth_role = ProxyRole::kViewer;
     HeaderName proxy_auth_group_header;
     GroupRoles proxy_auth_groups;
+    bool status_page = false;
+    LineText status_page_title;
+    GroupNames status_page_groups;
 
     // The audit trail.
     std::int64_t audit_keep_days = 365;  // 0: for ever

@@ -294,6 +294,16 @@ constexpr SettingDef kAccess[] = {
      &Settings::proxy_auth_groups, 0, 0, kRefuse, false, kLive,
      "Roles by those groups, such as `wheel=admin,ops=operator`; a user has all roles of his "
      "groups, and proxy_auth_role if there is none."},
+    {"status_page", "statusPage", "POLLUX_STATUS_PAGE", "", &Settings::status_page, 0, 0, kRefuse,
+     false, kLive,
+     "A status page at `/status` that everybody may read who reaches the API: names and uptime of "
+     "groups, and the public notes of incidents. It names no device, address or error."},
+    {"status_page_title", "statusPageTitle", "POLLUX_STATUS_PAGE_TITLE", "",
+     &Settings::status_page_title, 0, 0, kRefuse, false, kLive,
+     "What stands above the status page, such as the name of a company. Empty: Status."},
+    {"status_page_groups", "statusPageGroups", "POLLUX_STATUS_PAGE_GROUPS", "",
+     &Settings::status_page_groups, 0, 0, kRefuse, false, kLive,
+     "Groups that the status page shows, in this order. Empty: all."},
 };
 
 constexpr SettingDef kAudit[] = {

@@ -22,13 +22,12 @@ struct ChoiceField {
     void (*set)(Settings&, std::size_t);
 };
 
-using SettingField =
-    std::variant<bool Settings::*, std::int64_t Settings::*, double Settings::*,
-                 base::Duration Settings::*, std::string Settings::*,
-                 std::vector<std::string> Settings::*, ListenList Settings::*,
-                 WebAddress Settings::*, FilePath Settings::*, HeaderName Settings::*,
-                 HostText Settings::*, MailText Settings::*, CredentialName Settings::*,
-                 GroupRoles Settings::*, AdaptiveScope Settings::*, ChoiceField>;
+using SettingField = std::variant<
+    bool Settings::*, std::int64_t Settings::*, double Settings::*, base::Duration Settings::*,
+    std::string Settings::*, std::vector<std::string> Settings::*, ListenList Settings::*,
+    WebAddress Settings::*, FilePath Settings::*, HeaderName Settings::*, HostText Settings::*,
+    MailText Settings::*, CredentialName Settings::*, GroupRoles Settings::*, LineText Settings::*,
+    GroupNames Settings::*, AdaptiveScope Settings::*, ChoiceField>;
 
 enum class Applies : std::uint8_t {
     kLive,     // from the moment it is stored

@@ -148,6 +148,27 @@ TEST(SettingsRegistry, WhatTheApiIsToldIsChecked) {
     EXPECT_FALSE(takes("trusted_proxies", "proxy.example.org"));
 }
 
+TEST(SettingsRegistry, TheStatusPageHasALineAndNamesOfGroups) {
+    Settings settings;
+    EXPECT_FALSE(settings.status_page) << "nothing is public unless somebody says so";
+    const auto takes = [&](std::string_view key, std::string_view text) {
+        return parse_into(*find_setting(key), text, settings).has_value();
+    };
+    EXPECT_TRUE(takes("status_page_title", "H\xc3\xa4user & Co, <Berlin>"));
+    EXPECT_EQ(format_value(*find_setting("status_page_title"), settings),
+              "H\xc3\xa4user & Co, <Berlin>");
+    for (const std::string& wrong :
+         {std::string("two\nlines"), std::string(101, 'x'), std::string("\xff")}) {
+        EXPECT_FALSE(takes("status_page_title", wrong)) << wrong;
+    }
+    EXPECT_TRUE(takes("status_page_groups", "bonn, berlin,bonn"));
+    EXPECT_EQ(settings.status_page_groups.items, (std::vector<std::string>{"bonn", "berlin"}));
+    EXPECT_EQ(format_value(*find_setting("status_page_groups"), settings), "bonn,berlin");
+    EXPECT_FALSE(takes("status_page_groups", "a\tb"));
+    EXPECT_TRUE(takes("status_page_groups", ""));
+    EXPECT_TRUE(settings.status_page_groups.items.empty());
+}
+
 TEST(SettingsRegistry, TheReferencePageIsCurrent) {
     std::ifstream file("docs/settings-reference.md");
     std::ostringstream text;

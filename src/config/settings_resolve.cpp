@@ -47,6 +47,8 @@ struct JsonToText {
     std::optional<std::string> operator()(HostText Settings::*) const { return text(); }
     std::optional<std::string> operator()(MailText Settings::*) const { return text(); }
     std::optional<std::string> operator()(CredentialName Settings::*) const { return text(); }
+    std::optional<std::string> operator()(LineText Settings::*) const { return text(); }
+    std::optional<std::string> operator()(GroupNames Settings::*) const { return list(); }
     std::optional<std::string> operator()(GroupRoles Settings::*) const { return list(); }
     std::optional<std::string> operator()(AdaptiveScope Settings::*) const { return text(); }
     std::optional<std::string> operator()(const ChoiceField&) const { return text(); }
@@ -85,6 +87,8 @@ struct TextToJson {
     Node operator()(HostText Settings::*) const { return text(); }
     Node operator()(MailText Settings::*) const { return text(); }
     Node operator()(CredentialName Settings::*) const { return text(); }
+    Node operator()(LineText Settings::*) const { return text(); }
+    Node operator()(GroupNames Settings::* field) const { return list((settings.*field).items); }
     Node operator()(GroupRoles Settings::* field) const {
         std::vector<std::string> items;
         for (const auto& [group, role] : (settings.*field).items) {

@@ -25,6 +25,7 @@ constexpr std::string_view kUnparsable = "settings.unparsable";
 constexpr std::string_view kRange = "settings.range";
 constexpr std::size_t kMaxListItems = 1000;
 constexpr std::size_t kMaxListenAddresses = 16;
+constexpr std::size_t kLongestLine = 100;
 
 std::unexpected<base::Error> unparsable(std::string_view text, std::string_view right) {
     return config_error(std::string(kUnparsable),
@@ -257,6 +258,28 @@ struct Parser {
         (settings.*field).text = std::move(name);
         return ParsedSetting{};
     }
+    Result<ParsedSetting> operator()(LineText Settings::* field) const {
+        const bool good =
+            text.size() <= kLongestLine && base::is_valid_utf8(text) && !base::has_control(text);
+        if (!good) return unparsable(text, describe_type(definition));
+        (settings.*field).text = text;
+        return ParsedSetting{};
+    }
+    Result<ParsedSetting> operator()(GroupNames Settings::* field) const {
+        GroupNames groups;
+        for (const std::string& item : split_list(text)) {
+            auto name = model::normalise_name("group", item);
+            if (!name) return std::unexpected(std::move(name.error()));
+            if (groups.items.size() >= kMaxListItems) {
+                return unparsable(text, fmt::format("at most {} groups", kMaxListItems));
+            }
+            if (std::ranges::find(groups.items, *name) == groups.items.end()) {
+                groups.items.push_back(std::move(*name));
+            }
+        }
+        settings.*field = std::move(groups);
+        return ParsedSetting{};
+    }
     Result<ParsedSetting> operator()(GroupRoles Settings::* field) const {
         GroupRoles groups;
         for (const std::string& item : split_list(text)) {
@@ -321,6 +344,10 @@ struct Formatter {
     std::string operator()(CredentialName Settings::* field) const {
         return (settings.*field).text;
     }
+    std::string operator()(LineText Settings::* field) const { return (settings.*field).text; }
+    std::string operator()(GroupNames Settings::* field) const {
+        return join_list((settings.*field).items);
+    }
     std::string operator()(GroupRoles Settings::* field) const {
         std::vector<std::string> items;
         for (const auto& [group, role] : (settings.*field).items) {
@@ -365,6 +392,10 @@ struct TypeWords {
     std::string operator()(HostText Settings::*) const { return "a host name or address"; }
     std::string operator()(MailText Settings::*) const { return "a mail address"; }
     std::string operator()(CredentialName Settings::*) const { return "a name of a credential"; }
+    std::string operator()(LineText Settings::*) const {
+        return fmt::format("a line of text of at most {} bytes", kLongestLine);
+    }
+    std::string operator()(GroupNames Settings::*) const { return "a list of names of groups"; }
     std::string operator()(GroupRoles Settings::*) const { return "a list of group=role"; }
     std::string operator()(AdaptiveScope Settings::*) const { return "a scope"; }
     std::string operator()(const ChoiceField& field) const {

@@ -155,22 +155,6 @@ base::Result<std::vector<WantedObject>> wanted_by(const Draft& draft,
         {EditVerb::kReplace, ObjectKind::kTarget, key, operation.settings, operation.if_version}};
 }
 
-// Mistakes of bodies are told at the operation that holds them.
-void check_bodies(const std::vector<WantedObject>& wanted, const std::string& path,
-                  Diagnostics& diagnostics) {
-    for (const WantedObject& one : wanted) {
-        if (one.verb == EditVerb::kRemove) continue;
-        Diagnostics own;
-        canonical_body(one.kind, one.name, one.body, own);
-        const char* field = one.kind == ObjectKind::kDevice ? "device_spec" : "spec";
-        for (document::Diagnostic item : own.items()) {
-            const std::string place = document::key_path(path, field);
-            item.field = item.field.empty() ? place : place + "." + item.field;
-            diagnostics.add(std::move(item));
-        }
-    }
-}
-
 }  // namespace
 
 std::string_view to_string(TargetVerb verb) { return kVerbNames[static_cast<std::size_t>(verb)]; }
@@ -205,7 +189,7 @@ base::Result<std::vector<WantedObject>> plan_targets(std::span<const ConfigObjec
             diagnostics.error({}, place, wanted.error().message);
             return std::unexpected(wanted.error());
         }
-        check_bodies(*wanted, place, diagnostics);
+        check_target_bodies(*wanted, place, diagnostics);
         if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("object.invalid"));
         for (const WantedObject& one : *wanted) draft.take(one);
         if (operation.verb == TargetVerb::kCreate) draft.make_target(operation.target.key());

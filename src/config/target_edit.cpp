@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "document/map_reader.hpp"
 #include "document/parse.hpp"
 #include "model/task_key.hpp"
 
@@ -125,6 +126,21 @@ base::Result<std::vector<WantedObject>> remove_target(std::span<const ConfigObje
         change.body = std::move(body);
     }
     return std::vector<WantedObject>{std::move(change)};
+}
+
+void check_target_bodies(std::span<const WantedObject> wanted, const std::string& path,
+                         document::Diagnostics& diagnostics) {
+    for (const WantedObject& one : wanted) {
+        if (one.verb == EditVerb::kRemove) continue;
+        document::Diagnostics own;
+        canonical_body(one.kind, one.name, one.body, own);
+        const char* field = one.kind == ObjectKind::kDevice ? "device_spec" : "spec";
+        for (document::Diagnostic item : own.items()) {
+            const std::string place = document::key_path(path, field);
+            item.field = item.field.empty() ? place : place + "." + item.field;
+            diagnostics.add(std::move(item));
+        }
+    }
 }
 
 }  // namespace pollux::config

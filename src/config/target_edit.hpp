@@ -38,4 +38,8 @@ base::Result<std::vector<WantedObject>> add_target(std::span<const model::Config
 base::Result<std::vector<WantedObject>> remove_target(std::span<const model::ConfigObject> current,
                                                       const TargetName& target);
 
+// Tells the mistakes of bodies where a request holds them: below `path` in `device_spec` or `spec`.
+void check_target_bodies(std::span<const WantedObject> wanted, const std::string& path,
+                         document::Diagnostics& diagnostics);
+
 }  // namespace pollux::config
