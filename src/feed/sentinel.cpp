@@ -33,7 +33,9 @@ PeerChange PeerWatch::checked(bool good, base::WallTime now) {
     if (good) {
         missed_ = 0;
         last_seen_ = now;
-        return std::exchange(lost_, false) ? PeerChange::kRecovered : PeerChange::kNone;
+        const bool first = !std::exchange(seen_, true);
+        if (std::exchange(lost_, false)) return PeerChange::kRecovered;
+        return first ? PeerChange::kFound : PeerChange::kNone;
     }
     missed_ += missed_ < kMissedHeartbeats ? 1 : 0;
     if (lost_ || missed_ < kMissedHeartbeats) return PeerChange::kNone;

@@ -34,7 +34,9 @@ class Heartbeat {
     base::BootTime next_;
 };
 
-enum class PeerChange : std::uint8_t { kNone, kLost, kRecovered };
+// kFound: the first good answer that this watch ever saw. What an earlier one told of a loss,
+// before a restart or other settings, is over with it.
+enum class PeerChange : std::uint8_t { kNone, kFound, kLost, kRecovered };
 
 // Whether the other one lives: lost after three checks in a row without a good answer, found again
 // with the first good one; each is told once.
@@ -49,6 +51,7 @@ class PeerWatch {
   private:
     std::uint32_t missed_ = 0;
     bool lost_ = false;
+    bool seen_ = false;
     base::WallTime last_seen_;
 };
 
@@ -86,7 +89,7 @@ struct SentinelStatus {
 class Sentinel {
   public:
     // `healthy` says whether the core loop and the store are; asked on the loop, before each sign.
-    // `told` gets kLost and kRecovered, once each.
+    // `told` gets kFound at most once, kLost and kRecovered once each.
     Sentinel(net::EventLoop& loop, net::HttpClient& client, SentinelOptions options,
              std::function<bool()> healthy, std::function<void(const PeerReport&)> told);
     ~Sentinel();

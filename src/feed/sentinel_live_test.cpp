@@ -60,6 +60,9 @@ TEST_F(SentinelLive, APeerThatDiesIsToldOnceAndItsRecoveryOnce) {
         *loop, client, options, [] { return true; },
         [&](const PeerReport& one) { told.push_back(one); });
     ASSERT_TRUE(run_until([&] { return sentinel.status().peer_seen != base::WallTime{}; }));
+    ASSERT_EQ(told.size(), 1U) << "whatever an earlier watch said is over";
+    EXPECT_EQ(told[0].change, PeerChange::kFound);
+    told.clear();
     receiver.otherwise.silent = true;  // frozen: it accepts and says nothing
     const std::size_t before = receiver.requests().size();
     ASSERT_TRUE(run_until([&] { return !told.empty(); }));

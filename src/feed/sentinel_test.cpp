@@ -27,7 +27,7 @@ TEST(Heartbeat, BeatsEachIntervalWhileWeAreWell) {
 TEST(PeerWatch, ThreeMissesRaiseOnceAndRecoveryIsToldOnce) {
     PeerWatch watch;
     const base::WallTime now{1'000'000};
-    EXPECT_EQ(watch.checked(true, now), PeerChange::kNone);
+    EXPECT_EQ(watch.checked(true, now), PeerChange::kFound);
     EXPECT_EQ(watch.checked(false, now + 30s), PeerChange::kNone);
     EXPECT_EQ(watch.checked(false, now + 60s), PeerChange::kNone);
     EXPECT_EQ(watch.checked(false, now + 90s), PeerChange::kLost);
@@ -42,7 +42,8 @@ TEST(PeerWatch, ThreeMissesRaiseOnceAndRecoveryIsToldOnce) {
 TEST(PeerWatch, OneThatFlickersIsNotLost) {
     PeerWatch watch;
     for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(watch.checked(i % 3 == 2, base::WallTime{i}), PeerChange::kNone);
+        EXPECT_EQ(watch.checked(i % 3 == 2, base::WallTime{i}),
+                  i == 2 ? PeerChange::kFound : PeerChange::kNone);
     }
     EXPECT_FALSE(watch.lost());
 }
@@ -53,6 +54,8 @@ TEST(PeerWatch, OneThatNeverAnsweredIsLostToo) {
     watch.checked(false, {});
     EXPECT_EQ(watch.checked(false, {}), PeerChange::kLost);
     EXPECT_EQ(watch.last_seen(), base::WallTime{});
+    EXPECT_EQ(watch.checked(true, base::WallTime{1}), PeerChange::kRecovered);
+    EXPECT_EQ(watch.checked(true, base::WallTime{2}), PeerChange::kNone);
 }
 
 }  // namespace

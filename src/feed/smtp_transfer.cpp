@@ -254,6 +254,12 @@ AttemptOutcome SmtpTransfer::outcome(int code) const {
                 .code = "smtp.auth",
                 .message = fmt::format("{} takes none of our ways to log in", where)};
     }
+    // Whose clock is first, ours or curl's, makes no difference to people.
+    if (code == CURLE_OPERATION_TIMEDOUT) {
+        return {.result = AttemptResult::kTransient,
+                .code = "smtp.timeout",
+                .message = fmt::format("{} did not take the mail in time", where)};
+    }
     return {.result = AttemptResult::kTransient,
             .code = "smtp.failed",
             .message = words(

@@ -27,14 +27,25 @@ std::string_view take_until(std::string_view& text, char separator) {
     return trimmed(part);
 }
 
-// "q=0", "q=0.000": not wanted at all.
-bool refuses(std::string_view parameters) {
+// The weight of ";q=0.5" in thousandths; 1000 if there is none, 0 if it cannot be read.
+int weight(std::string_view parameters) {
     while (!parameters.empty()) {
         const std::string_view one = take_until(parameters, ';');
-        if (one.size() < 3 || (one[0] != 'q' && one[0] != 'Q') || one[1] != '=') continue;
-        return one.substr(2).find_first_not_of("0.") == std::string_view::npos;
+        if (one.size() < 2 || (one[0] != 'q' && one[0] != 'Q') || one[1] != '=') continue;
+        const std::string_view number = one.substr(2);
+        if (number.empty()) return 0;
+        const std::string_view digits = number.substr(number.size() > 1 ? 2 : 1);
+        const bool formed = (number[0] == '0' || number[0] == '1') &&
+                            (number.size() == 1 || number[1] == '.') && digits.size() <= 3 &&
+                            digits.find_first_not_of("0123456789") == std::string_view::npos;
+        if (!formed) return 0;
+        int value = number[0] - '0';
+        for (std::size_t i = 0; i < 3; ++i) {
+            value = value * 10 + (i < digits.size() ? digits[i] - '0' : 0);
+        }
+        return std::min(value, 1000);
     }
-    return false;
+    return 1000;
 }
 
 }  // namespace
@@ -74,17 +85,20 @@ std::string gzip(std::string_view text) {
     return out;
 }
 
-bool accepts_gzip(std::string_view accept_encoding) {
-    bool any = false;
+int coding_quality(std::string_view accept_encoding, std::string_view coding) {
+    int any = 0;
     while (!accept_encoding.empty()) {
         std::string_view one = take_until(accept_encoding, ',');
         const std::string_view name = take_until(one, ';');
-        if (equal_ignoring_case(name, "gzip") || equal_ignoring_case(name, "x-gzip")) {
-            return !refuses(one);
-        }
-        if (name == "*") any = !refuses(one);
+        const bool old_name = coding == "gzip" && equal_ignoring_case(name, "x-gzip");
+        if (old_name || equal_ignoring_case(name, coding)) return weight(one);
+        if (name == "*") any = weight(one);
     }
     return any;
+}
+
+bool accepts_gzip(std::string_view accept_encoding) {
+    return coding_quality(accept_encoding, "gzip") > 0;
 }
 
 }  // namespace pollux::net

@@ -26,6 +26,10 @@ class GzipWriter {
 
 std::string gzip(std::string_view text);
 
+// How much an Accept-Encoding field wishes for a coding, in thousandths: what it says of it, or of
+// * otherwise, else 0. What is not well-formed counts as not wished.
+int coding_quality(std::string_view accept_encoding, std::string_view coding);
+
 // Whether an Accept-Encoding field takes gzip: named, or by *, and not with q=0.
 bool accepts_gzip(std::string_view accept_encoding);
 

@@ -53,5 +53,20 @@ TEST(Gzip, IsUsedOnlyWhereItIsAccepted) {
     }
 }
 
+TEST(Gzip, WeighsTheWishOfTheClient) {
+    EXPECT_EQ(coding_quality("gzip, deflate, br", "br"), 1000);
+    EXPECT_EQ(coding_quality("gzip;q=0.25,br;q=0.5", "gzip"), 250);
+    EXPECT_EQ(coding_quality("*;q=0.1, br;q=0.005", "br"), 5);
+    EXPECT_EQ(coding_quality("*;q=0.1, br", "identity"), 100);
+    EXPECT_EQ(coding_quality("br;level=4;q=1.000", "br"), 1000);
+    EXPECT_EQ(coding_quality("", "br"), 0);
+    // What nobody of good will sends is no wish.
+    for (const char* field : {"br;q=", "br;q=2", "br;q=-1", "br;q=0.1234", "br;q=1e3", "br;q=0,1",
+                              "br;q=nan", ",,;;,", "b\x01r", "brr", "br/2"}) {
+        EXPECT_EQ(coding_quality(field, "br"), 0) << field;
+    }
+    EXPECT_EQ(coding_quality(std::string(100'000, ','), "br"), 0);
+}
+
 }  // namespace
 }  // namespace pollux::net

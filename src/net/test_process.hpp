@@ -168,6 +168,22 @@ class Process {
         const std::string snmp_state = folder.file("net-snmp");
         const bool snmp = name.starts_with("snmp");
         if (snmp) std::filesystem::create_directories(snmp_state + "/cert_indexes");
+        // All that needs memory is done before the fork: another thread may hold the lock of
+        // malloc.
+        std::vector<std::string> variables;
+        const auto set = [&variables](const std::string& key, const std::string& value) {
+            std::erase_if(variables,
+                          [&](const std::string& one) { return one.starts_with(key + "="); });
+            variables.push_back(key + "=" + value);
+        };
+        for (char** one = environ; *one != nullptr; ++one) variables.emplace_back(*one);
+        if (snmp) set("SNMP_PERSISTENT_DIR", snmp_state);
+        for (const auto& [key, value] : environment) set(key, value);
+        std::vector<char*> variable_list;
+        for (std::string& one : variables) variable_list.push_back(one.data());
+        variable_list.push_back(nullptr);
+        const std::string unknown =
+            "cannot start " + command[0] + "; packages.txt lists what the tests need\n";
         const pid_t parent = getpid();
         pid_ = fork();
         POLLUX_CHECK_MSG(pid_ >= 0, "cannot fork");
@@ -182,14 +198,8 @@ class Process {
                 chdir(folder.path().c_str()) != 0) {
                 _exit(127);
             }
-            if (snmp) setenv("SNMP_PERSISTENT_DIR", snmp_state.c_str(), 1);
-            for (const auto& [key, value] : environment) {
-                setenv(key.c_str(), value.c_str(), 1);
-            }
-            execvp(arguments[0], arguments.data());
-            const std::string reason = "cannot start " + command[0] + ": " + std::strerror(errno) +
-                                       "; packages.txt lists what the tests need\n";
-            [[maybe_unused]] const ssize_t written = write(2, reason.data(), reason.size());
+            execvpe(arguments[0], arguments.data(), variable_list.data());
+            [[maybe_unused]] const ssize_t written = write(2, unknown.data(), unknown.size());
             _exit(127);
         }
         close(log);

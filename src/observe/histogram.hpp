@@ -62,5 +62,8 @@ inline constexpr std::array<double, 10> kCommitBounds = {0.0005, 0.001, 0.0025, 
                                                          0.025,  0.05,  0.1,    0.5,   2};
 inline constexpr std::array<double, 8> kAlertDurationBounds = {60,   300,   900,   3600,
                                                                7200, 14400, 28800, 86400};
+// From the decision to the delivery: a minute is a receiver that was slow, hours one that was away.
+inline constexpr std::array<double, 10> kDeliveryDelayBounds = {0.1, 0.5, 1,   2.5,  5,
+                                                                15,  60,  300, 1800, 7200};
 
 }  // namespace pollux::observe

@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "runtime/change_log.hpp"
+#include "runtime/insight_books.hpp"
 #include "runtime/jobs/job_work.hpp"
 
 namespace pollux::runtime {
@@ -45,6 +46,7 @@ CoreLoop::CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, st
       wiring_(std::move(wiring)),
       shards_(shards),
       stats_(target_limit),
+      insight_(std::make_unique<InsightBooks>(net::wall_now())),
       outgoing_(shards) {}
 
 CoreLoop::~CoreLoop() {
@@ -165,7 +167,7 @@ void CoreLoop::ask(std::move_only_function<void(const View&)> question) {
             return task < plans_.size() ? plans_[task].get() : nullptr;
         };
         question(View{*engine_, stats_, failures_.all(), plan, net::instant_now(),
-                      loop_->take_longest_turn(), jobs_.stats(), batches_, queues_});
+                      loop_->take_longest_turn(), jobs_.stats(), batches_, queues_, *insight_});
     });
 }
 
@@ -244,7 +246,9 @@ void CoreLoop::count_report(const RunReport& report) {
             poll ? "poll failed" : "job failed",
             {{"key", core.key(report.task)}, {"code", report.code}, {"error", report.message}});
     }
-    if (poll) note_poll(report);
+    if (!poll) return;
+    note_end(report);
+    note_poll(report);
 }
 
 void CoreLoop::take_report(RunReport report) {
@@ -282,6 +286,7 @@ void CoreLoop::step(Act* act) {
     install_plans();
     follow_changes();
     dispatch_starts();
+    note_turn(now);
     send_cancels();
     drop_ended_plans();
     batches_.add(engine_->core(), out_.commands.starts.size(), net::wall_now());
@@ -307,6 +312,7 @@ void CoreLoop::install_plans() {
             plans_[index].reset();
         }
         stats_.forget(index);
+        insight_->forget(index);
         failures_.forget(index, forgotten.key);
         for (RunReport& report : jobs_.target_gone(index)) take_report(std::move(report));
         if (auto change = device_health_.remove(index)) {
@@ -337,9 +343,11 @@ void CoreLoop::install_plans() {
 
 void CoreLoop::dispatch_starts() {
     const schedule::SchedulerCore& core = engine_->core();
-    const base::BootTime now = net::boot_now();
+    const base::Instant instant = net::instant_now();
+    const base::BootTime now = instant.boot;
     for (const schedule::StartRun& start : out_.commands.starts) {
         const std::uint32_t index = start.task.index;
+        note_start(start, instant);
         const std::uint16_t class_index = core.slot(start.task).class_index;
         queues_.started(class_index, core.settings().classes[class_index].name);
         const auto plan = index < plans_.size() ? plans_[index] : nullptr;
@@ -467,9 +475,6 @@ void CoreLoop::publish(const engine::TaskChange& change) {
         // The core says up or down before it decides what follows; people want to read both.
         told.change.failures = core.failure(task).consecutive;
         told.change.next_due = core.slot(task).next_due;
-        // It counts as up until it is asked; nobody knew.
-        const bool never = core.slot(task).last_success == base::BootTime::min();
-        if (never) told.change.from = told.change.to;
     }
     const base::Instant now = net::instant_now();
     const std::string reason = found == failures_.all().end() ? "" : found->second.message;

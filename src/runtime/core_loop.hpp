@@ -40,6 +40,8 @@
 
 namespace pollux::runtime {
 
+struct InsightBooks;
+
 struct CoreWiring {
     std::function<void(std::size_t shard, std::vector<RunOrder> orders)> dispatch;
     std::function<void(std::vector<RunCancel> cancels, std::shared_ptr<const PollPlan> plan)>
@@ -79,6 +81,7 @@ class CoreLoop {
         const JobStats& jobs;
         const BatchRing& batches;
         const QueueHistory& queues;
+        const InsightBooks& insight;
     };
 
     CoreLoop(store::Store& store, observe::Log& log, CoreWiring wiring, std::size_t shards,
@@ -151,6 +154,10 @@ class CoreLoop {
     // core_loop_events.cpp: what followers of events are told about polls.
     void note_poll(const RunReport& report);
     void tell_polls(base::Instant now);
+    // core_loop_insight.cpp: what is written down for people.
+    void note_start(const schedule::StartRun& start, base::Instant now);
+    void note_end(const RunReport& report);
+    void note_turn(base::Instant now);
     void answer_correlations();
     void submit_batch();
     void write_failures(base::Duration gather);
@@ -171,6 +178,7 @@ class CoreLoop {
     JobRuns jobs_;
     BatchRing batches_;
     QueueHistory queues_;
+    std::unique_ptr<InsightBooks> insight_;
     std::vector<RunOrder> to_work_;
     std::vector<std::uint32_t> ended_;  // jobs of this turn
     engine::DeviceHealth device_health_;

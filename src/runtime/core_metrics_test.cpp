@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "runtime/insight_books.hpp"
 #include "schedule/core_test_support.hpp"
 
 namespace pollux::runtime {
@@ -42,8 +43,8 @@ class CoreMetrics : public testing::Test {
     }
     std::string page() const {
         const std::map<std::uint32_t, CoreLoop::LastFailure> failures;
-        const CoreLoop::View view{engine_, stats_, failures, {},     now_,
-                                  {},      jobs_,  batches_, queues_};
+        const CoreLoop::View view{engine_, stats_, failures, {},      now_,
+                                  {},      jobs_,  batches_, queues_, insight_};
         std::string text;
         write_core_metrics(view, text);
         return text;
@@ -64,6 +65,7 @@ class CoreMetrics : public testing::Test {
     JobStats jobs_;
     BatchRing batches_;
     QueueHistory queues_;
+    InsightBooks insight_{base::WallTime{}};
     PollStats stats_{100};
     std::map<std::string, schedule::StartRun> running_;
 };

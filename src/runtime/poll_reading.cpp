@@ -19,6 +19,10 @@ constexpr std::array<std::string_view, 4> kValueLabels = {"target", "device", "a
 
 bool is_charted(const model::MetricDef& metric) { return metric.type != model::MetricType::kText; }
 
+bool is_number(const model::MetricDef& metric) {
+    return metric.type == model::MetricType::kGauge || metric.type == model::MetricType::kCounter;
+}
+
 store::SeriesType series_type(model::MetricType type) {
     switch (type) {
         case model::MetricType::kCounter: return store::SeriesType::kRate;
@@ -103,6 +107,45 @@ void describe(PollReading& reading, RunReport& report) {
     report.has_digest = reading.observation.has_digest;
     report.digest = reading.observation.digest;
     report.problems = reading.readings.missing + reading.observation.dropped;
+}
+
+void add_cost(RunCost& cost, const model::Reply& reply) {
+    ++cost.requests;
+    cost.bytes += reply.bytes_in + reply.bytes_out;
+    // Each says how long after the start it ended; zero: it did not happen.
+    const model::Phases& ended = reply.phases;
+    const std::array<base::Duration, kRunPhases> ends = {ended.dns, ended.connect, ended.tls,
+                                                         ended.first_byte, ended.total};
+    base::Duration before{};
+    for (std::size_t i = 0; i < kRunPhases; ++i) {
+        if (ends[i] <= before) continue;
+        cost.phases[i] += ends[i] - before;
+        before = ends[i];
+    }
+}
+
+std::shared_ptr<const Headline> make_headline(const PollPlan& plan,
+                                              const derive::TargetMemory& memory) {
+    const auto& metrics = plan.addon->addon().metrics;
+    auto made = std::make_shared<Headline>();
+    made->addon = plan.addon;
+    for (std::size_t i = 0; i < metrics.size() && made->values.size() < kMostHeadlines; ++i) {
+        if (metrics[i].per_row || metrics[i].group != plan.group || !is_number(metrics[i]))
+            continue;
+        const auto metric = static_cast<std::uint16_t>(i);
+        const std::uint32_t slot = memory.find(metric, "");
+        if (slot == derive::TargetMemory::kNone) continue;
+        if (const auto value = memory.latest(slot)) made->values.push_back({metric, "", *value});
+    }
+    for (std::uint32_t slot = 0; slot < memory.size() && made->values.empty(); ++slot) {
+        const derive::SeriesName series = memory.series(slot);
+        if (!memory.alive(slot) || !is_number(metrics[series.metric])) continue;
+        if (const auto value = memory.latest(slot)) {
+            made->values.push_back({series.metric, std::string(series.row), *value});
+        }
+    }
+    if (made->values.empty()) return nullptr;
+    return made;
 }
 
 void add_conditions(const PollPlan& plan, const PollReading& reading,

@@ -37,6 +37,14 @@ PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& rep
 
 void describe(PollReading& reading, RunReport& report);
 
+// Adds one reply to what its run took.
+void add_cost(RunCost& cost, const model::Reply& reply);
+
+// The numbers that a list shows of a target: the first ones of the manifest that belong to the
+// target itself, else the first one of a row. Null: there is none.
+std::shared_ptr<const Headline> make_headline(const PollPlan& plan,
+                                              const derive::TargetMemory& memory);
+
 // Adds what the conditions of a successful poll say to what its signals say.
 void add_conditions(const PollPlan& plan, const PollReading& reading,
                     const derive::TargetMemory& memory, model::PollSignals& signals);

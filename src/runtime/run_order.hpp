@@ -1,6 +1,7 @@
 // What travels between the core and the shards: runs to do, and how they ended.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -53,6 +54,29 @@ struct RunOrder {
     std::shared_ptr<const PollPlan> plan;
 };
 
+// Where the time of a run went, all its requests together.
+enum class RunPhase : std::uint8_t { kDns, kConnect, kTls, kWait, kRead };
+inline constexpr std::size_t kRunPhases = 5;
+
+struct RunCost {
+    std::uint32_t requests = 0;
+    std::uint64_t bytes = 0;  // both ways
+    std::array<base::Duration, kRunPhases> phases{};
+};
+
+// The first values that a manifest names, as the newest poll read them: what a list shows of a
+// target. Immutable, made by the shard.
+struct Headline {
+    struct Value {
+        std::uint16_t metric = 0;  // index into Addon::metrics
+        std::string row;           // empty: the target itself
+        double value = 0;
+    };
+    std::shared_ptr<const extract::CompiledAddon> addon;
+    std::vector<Value> values;  // at most kMostHeadlines
+};
+inline constexpr std::size_t kMostHeadlines = 2;
+
 struct RunReport {
     model::TaskHandle task;
     model::RunId run;
@@ -68,6 +92,8 @@ struct RunReport {
     std::string code;                    // of a failure
     std::string message;                 // of a failure; no secret
     std::shared_ptr<model::JobRun> job;  // of a job: output, exit status and log
+    RunCost cost;
+    std::shared_ptr<const Headline> headline;  // of a success; null: no number to show
 };
 
 struct RunCancel {

@@ -8,6 +8,7 @@
 
 #include "runtime/random_bits.hpp"
 #include "runtime/shard_drivers.hpp"
+#include "schedule/restored_switch.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 
@@ -82,7 +83,7 @@ Server::Server(net::EventLoop& loop, observe::Log& log, ServerOptions options)
       log_(log),
       options_(std::move(options)),
       given_addons_(std::exchange(options_.addons, {})),
-      started_at_(net::wall_now()),
+      started_(net::instant_now()),
       house_timer_(loop, [this] { keep_house(); }) {}
 
 Server::~Server() { stop(); }
@@ -101,7 +102,7 @@ base::Result<std::unique_ptr<Server>> Server::start(net::EventLoop& loop, observ
     if (server->options_.fleet_files) {
         auto files = server->options_.fleet_files();
         if (!files) return std::unexpected(files.error());
-        auto applied = server->apply(*files);
+        auto applied = server->apply(*files, OwnedElsewhere::kKeep);
         if (!applied) return std::unexpected(applied.error());
     }
     if (!server->options_.offline) server->house_timer_.arm_in(kHouseEvery);
@@ -175,6 +176,10 @@ base::Status Server::load() {
             failures_.emplace_back(std::move(row.key), std::move(row.bytes));
             return;
         }
+        if (row.key.starts_with(UptimeKeeper::kPrefix) || row.key == UptimeKeeper::kHeadKey) {
+            uptime_rows_.push_back(std::move(row));
+            return;
+        }
         if (row.key.starts_with(QueueHistory::kPrefix)) {
             row.key.erase(0, QueueHistory::kPrefix.size());
             queues_.emplace_back(std::move(row.key), std::move(row.bytes));
@@ -237,7 +242,7 @@ base::Status Server::start_threads() {
         wiring.history = history_.get();
         wiring.series = &series_;
         wiring.signals = [this](std::vector<PolledSignals> polls) {
-            loop_.post([this, polls = std::move(polls)]() mutable {
+            later([this, polls = std::move(polls)]() mutable {
                 if (!stopped_) journal_->take(std::move(polls));
             });
         };
@@ -270,9 +275,16 @@ base::Status Server::start_threads() {
     core_->start(loaded_.epoch, loaded_.first_change, *image_->settings);
     follow_jobs();
     jobs_->start(*core_);
+    make_uptime();
     restore_tasks();
     if (auto status = start_desk(std::move(memories.heard)); !status) return status;
     return run_alerts();
+}
+
+void Server::later(std::move_only_function<void()> work) {
+    loop_.post([alive = std::weak_ptr(alive_), work = std::move(work)]() mutable {
+        if (alive.lock()) work();
+    });
 }
 
 CoreWiring Server::core_wiring() {
@@ -291,6 +303,25 @@ CoreWiring Server::core_wiring() {
         shards_[plan.shard]->forget(task);
     };
     return wiring;
+}
+
+// Before the records go to the core: they say how tasks stand of which no transition is kept.
+void Server::make_uptime() {
+    uptime_ = std::make_unique<UptimeKeeper>(*store_, log_, [this] { return view(); });
+    for (const store::MemoryRow& row : uptime_rows_) uptime_->recall(row.key, row.bytes);
+    uptime_rows_.clear();
+    std::vector<UptimeKeeper::Seed> seeds;
+    for (const model::TaskSpec& spec : image_->expansion.tasks) {
+        const auto found = records_.find(spec.key);
+        if (found == records_.end()) continue;
+        const model::TaskRecord& record = found->second;
+        const bool answered =
+            record.last_success.us != model::kNever || record.last_error.us != model::kNever;
+        if (record.job != model::JobState::kNotAJob || !answered) continue;
+        seeds.push_back(
+            {.key = spec.key, .up = record.was_up, .enabled = schedule::is_enabled(spec, record)});
+    }
+    uptime_->start(started_, loaded_.first_change, std::move(seeds));
 }
 
 // What the store remembers of a task joins its specification; tasks that went while nobody ran are
@@ -338,6 +369,7 @@ void Server::stop() {
     for (const auto& shard : shards_) shard->stop();
     journal_.reset();
     if (alerts_) alerts_->stop();
+    if (uptime_) uptime_->stop();
     if (history_) {
         if (auto closed = history_->close(); !closed) {
             log_.error("the history did not close cleanly", {{"error", closed.error().message}});
@@ -396,15 +428,14 @@ void Server::ask(std::move_only_function<std::string(const CoreLoop::View&)> que
     core_->ask([this, question = std::move(question),
                 done = std::move(done)](const CoreLoop::View& view) mutable {
         std::string text = question(view);
-        loop_.post(
-            [text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
+        later([text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
     });
 }
 
 void Server::operate(schedule::OperatorAction action,
                      std::move_only_function<void(base::Status)> done) {
     core_->operate(std::move(action), [this, done = std::move(done)](base::Status status) mutable {
-        loop_.post([status = std::move(status), done = std::move(done)]() mutable {
+        later([status = std::move(status), done = std::move(done)]() mutable {
             done(std::move(status));
         });
     });

@@ -37,6 +37,7 @@
 #include "runtime/shard.hpp"
 #include "runtime/signal_journal.hpp"
 #include "runtime/source_keeper.hpp"
+#include "runtime/uptime/uptime_keeper.hpp"
 #include "runtime/worker_board.hpp"
 #include "store/audit/audit_verify.hpp"
 #include "store/audit/checkpointer.hpp"
@@ -57,6 +58,10 @@ struct ServerOptions {
     std::string version;
     bool offline = false;  // only the store: nothing is polled
 };
+
+// What becomes of an object that files name and the API or discovery owns. Who starts or reloads a
+// server keeps it, with a warning: what was adopted in the dashboard must not stop the monitor.
+enum class OwnedElsewhere : std::uint8_t { kRefuse, kAdopt, kKeep };
 
 struct ApplyReport {
     std::string difference;  // for people
@@ -85,7 +90,8 @@ class Server {
     void stop();
 
     // Takes in a fleet from files: all of it, or nothing with the reasons.
-    base::Result<ApplyReport> apply(const std::vector<config::FileText>& files, bool adopt = false,
+    base::Result<ApplyReport> apply(const std::vector<config::FileText>& files,
+                                    OwnedElsewhere owned = OwnedElsewhere::kRefuse,
                                     const std::string& principal = "local:files");
     // Changes single objects, as the API does: all of them, or nothing with the reasons; codes as
     // in config/fleet_edit.hpp, and fleet.invalid. Fields of `diagnostics` are those of the bodies.
@@ -101,6 +107,9 @@ class Server {
     base::Status reload();
     // Changes settings; the note of the cause is kept with the version.
     base::Status change_settings(config::StoredSettings wanted, const Cause& cause);
+    // What the fleet would be with other settings; changes nothing. An error as change_settings()
+    // would give it.
+    base::Result<FleetImage> preview_settings(const config::StoredSettings& wanted);
     // Called after each change of the settings, on the server's thread; empty: nobody.
     void on_settings(std::function<void(const config::Settings&)> changed) {
         settings_changed_ = std::move(changed);
@@ -123,6 +132,8 @@ class Server {
     // What is heard and not asked. False: no such target; `done` is then not called.
     bool explain_inbound(const std::string& key, std::move_only_function<void(std::string)> done);
     void inbound_page(std::move_only_function<void(std::string)> done);
+    // `done` is called from the desk's thread; with nothing, at once, where nobody listens.
+    void push_rows(std::move_only_function<void(std::vector<PushRow>)> done);
     // Where the sender of a webhook or a push finds its target. Holds the token.
     base::Result<base::Secret> inbound_url(const std::string& key, model::ProtocolKind kind) const;
 
@@ -160,7 +171,9 @@ class Server {
     bool well() const { return well_.load(std::memory_order_relaxed); }
     // Null: offline. From any thread, until stop().
     AlertDesk* alerts() { return alert_desk_.load(std::memory_order_acquire); }
-    base::WallTime started_at() const { return started_at_; }
+    // How long targets were up. Null: offline. From any thread that may block.
+    UptimeKeeper* uptime() { return uptime_.get(); }
+    base::WallTime started_at() const { return started_.wall; }
 
   private:
     Server(net::EventLoop& loop, observe::Log& log, ServerOptions options);
@@ -172,9 +185,15 @@ class Server {
     base::Status start_checkpoints();
     void trim_audit();
     void restore_tasks();
+    void make_uptime();
+    // In the loop's thread, unless the server is gone by then. From any thread.
+    void later(std::move_only_function<void()> work);
     CoreWiring core_wiring();
     void make_jobs();
     void follow_jobs();
+    ImageInputs inputs_of(const config::Fleet& fleet, const config::Places& places,
+                          std::span<const model::ConfigObject> objects,
+                          const config::Settings& settings, const AddonShelf& shelf);
     base::Result<FleetImage> image_of(const config::Fleet& fleet, const config::Places& places,
                                       std::span<const model::ConfigObject> objects,
                                       const config::Settings& settings,
@@ -213,7 +232,7 @@ class Server {
     ServerOptions options_;
     AddonSet given_addons_;  // as they came: of the binary and of a folder
     AddonShelf shelf_;       // with what is stored over them
-    base::WallTime started_at_;
+    base::Instant started_;
     std::shared_ptr<const store::DataDirectory> directory_;
     std::shared_ptr<protocol::ssh::HostKeys> host_keys_;
     std::unique_ptr<store::SecretVault> vault_;
@@ -235,6 +254,7 @@ class Server {
     std::vector<std::pair<std::string, std::string>> memories_;      // of the start only
     std::vector<std::pair<std::string, std::string>> failures_;      // of the start only
     std::vector<std::pair<std::string, std::string>> queues_;        // of the start only
+    std::vector<store::MemoryRow> uptime_rows_;                      // of the start only
     std::vector<store::JobRow> job_rows_;                            // of the start only
     config::StoredSettings stored_;
     config::Settings settings_;
@@ -258,6 +278,7 @@ class Server {
     AlertLoad alert_load_;  // of the start only
     std::unique_ptr<AlertDesk> alerts_;
     std::atomic<AlertDesk*> alert_desk_ = nullptr;  // alerts_, for other threads
+    std::unique_ptr<UptimeKeeper> uptime_;
     std::function<void()> policy_changed_;
     std::atomic<bool> well_ = true;
     WorkerBoard board_;
@@ -271,6 +292,8 @@ class Server {
     bool core_answers_ = true;
     std::vector<std::uint32_t> shard_silent_;  // turns of the house without an answer
     bool stopped_ = false;
+    // Work that waits in the loop may outlive the server; it asks this first.
+    const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     bool edited_while_down_ = false;  // system.json, and the store does not know yet
 };
 

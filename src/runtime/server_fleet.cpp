@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <future>
 #include <set>
+#include <utility>
 
 #include "config/check_fleet.hpp"
 #include "config/service_discovery.hpp"
@@ -19,6 +20,24 @@ constexpr base::Duration kTakenWait = std::chrono::seconds(5);
 
 }  // namespace
 
+// What is given outlives the inputs.
+ImageInputs Server::inputs_of(const config::Fleet& fleet, const config::Places& places,
+                              std::span<const model::ConfigObject> objects,
+                              const config::Settings& settings, const AddonShelf& shelf) {
+    return {.fleet = fleet,
+            .places = places,
+            .addons = *shelf.addons,
+            .settings = settings,
+            .ids = config::target_ids(objects),
+            .secrets = secret_source(options_.environment, secrets_.get()),
+            .shards = std::max<std::size_t>(shards_.size(), 1),
+            .inbound_key = [this] { return inbound_key(); },
+            .hears_traps = hears_traps_,
+            .hears_http = hears_http_,
+            .jobs = jobs_ ? &jobs_->types() : nullptr,
+            .disabled = shelf.disabled};
+}
+
 base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const config::Places& places,
                                           std::span<const model::ConfigObject> objects,
                                           const config::Settings& settings,
@@ -26,19 +45,7 @@ base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const conf
                                           const AddonShelf* shelf) {
     document::Diagnostics diagnostics;
     if (shelf == nullptr) shelf = &shelf_;
-    const ImageInputs inputs{.fleet = fleet,
-                             .places = places,
-                             .addons = *shelf->addons,
-                             .settings = settings,
-                             .ids = config::target_ids(objects),
-                             .secrets = secret_source(options_.environment, secrets_.get()),
-                             .shards = std::max<std::size_t>(shards_.size(), 1),
-                             .inbound_key = [this] { return inbound_key(); },
-                             .hears_traps = hears_traps_,
-                             .hears_http = hears_http_,
-                             .jobs = jobs_ ? &jobs_->types() : nullptr,
-                             .disabled = shelf->disabled};
-    FleetImage image = make_image(inputs, diagnostics);
+    FleetImage image = make_image(inputs_of(fleet, places, objects, settings, *shelf), diagnostics);
     // At the start, what was stored must not keep the rest from being polled.
     if (!diagnostics.ok() && warnings != nullptr) {
         return std::unexpected(diagnostics.as_error("fleet.invalid"));
@@ -50,8 +57,8 @@ base::Result<FleetImage> Server::image_of(const config::Fleet& fleet, const conf
     return image;
 }
 
-base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& files, bool adopt,
-                                        const std::string& principal) {
+base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& files,
+                                        OwnedElsewhere owned, const std::string& principal) {
     document::Diagnostics diagnostics;
     const config::LoadedFleet loaded = config::read_fleet(files, diagnostics);
     if (diagnostics.ok()) {
@@ -63,9 +70,14 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
             base::Error{"fleet.invalid", base::ErrorClass::kConfig, diagnostics.text()});
     }
     const auto wanted = config::to_objects(loaded.fleet);
-    const config::FleetDiff changes = config::diff(*objects_, wanted, {.adopt = adopt});
-    if (!changes.conflicts.empty()) {
+    config::FleetDiff changes =
+        config::diff(*objects_, wanted, {.adopt = owned == OwnedElsewhere::kAdopt});
+    if (!changes.conflicts.empty() && owned == OwnedElsewhere::kRefuse) {
         return base::config_error("fleet.conflict", changes.conflicts.front().message);
+    }
+    for (const config::Conflict& one : std::exchange(changes.conflicts, {})) {
+        log_.warn("fleet files name what they do not own; it stays as it is",
+                  {{"object", one.current.name}, {"reason", one.message}});
     }
     ApplyReport report;
     report.difference = config::describe(changes);
@@ -266,7 +278,7 @@ base::Status Server::reload() {
         auto files = options_.fleet_files();
         if (!files) {
             status = std::unexpected(files.error());
-        } else if (auto applied = apply(*files); !applied) {
+        } else if (auto applied = apply(*files, OwnedElsewhere::kKeep); !applied) {
             status = std::unexpected(applied.error());
         }
     } else {

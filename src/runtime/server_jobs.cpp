@@ -14,7 +14,7 @@ void Server::make_jobs() {
                                  .backups = directory_ ? directory_->file("backups") : "",
                                  .keep = backups_keep_,
                                  .retention = [this] {
-                                     loop_.post([this] {
+                                     later([this] {
                                          if (!stopped_ && jobs_) jobs_->tick(net::wall_now());
                                      });
                                  }});

@@ -175,7 +175,7 @@ void Server::write_own_metrics(const std::vector<ShardCounts>& shards, const Inb
     plain(writer, MetricId::kProcessCpu, process.cpu_seconds);
     plain(writer, MetricId::kProcessMemory, static_cast<double>(process.resident_bytes));
     plain(writer, MetricId::kProcessOpenFds, static_cast<double>(process.open_fds));
-    plain(writer, MetricId::kProcessStart, static_cast<double>(started_at_.us) / 1e6);
+    plain(writer, MetricId::kProcessStart, static_cast<double>(started_.wall.us) / 1e6);
 }
 
 void Server::metrics(std::move_only_function<void(std::string)> done) {
@@ -202,14 +202,14 @@ void Server::metrics(std::move_only_function<void(std::string)> done) {
             arrived();
         });
     desk_->collect_counts([this, gathering, arrived](const InboundCounts& counts) {
-        loop_.post([gathering, arrived, counts] {
+        later([gathering, arrived, counts] {
             gathering->inbound = counts;
             arrived();
         });
     });
     if (alerts_) {
         alerts_->collect_counts([this, gathering, arrived](AlertCounts counts) {
-            loop_.post([gathering, arrived, counts = std::move(counts)] {
+            later([gathering, arrived, counts = std::move(counts)] {
                 gathering->alerts = counts;
                 arrived();
             });
@@ -217,7 +217,7 @@ void Server::metrics(std::move_only_function<void(std::string)> done) {
     }
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         shards_[i]->collect_counts([this, i, gathering, arrived](ShardCounts counts) {
-            loop_.post([i, gathering, arrived, counts = std::move(counts)]() mutable {
+            later([i, gathering, arrived, counts = std::move(counts)]() mutable {
                 gathering->shards[i] = std::move(counts);
                 arrived();
             });
@@ -231,7 +231,7 @@ void Server::device_metrics(std::move_only_function<void(std::string)> done) {
     gathering->done = std::move(done);
     for (const auto& shard : shards_) {
         shard->collect_devices([this, gathering](DevicePage page) {
-            loop_.post([gathering, page = std::move(page)]() mutable {
+            later([gathering, page = std::move(page)]() mutable {
                 gathering->devices.merge(std::move(page));
                 if (--gathering->missing == 0) gathering->done(gathering->devices.text());
             });

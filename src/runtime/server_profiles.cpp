@@ -61,7 +61,7 @@ void Server::profiles(std::move_only_function<void(std::vector<ProfileRow>)> don
     };
     for (const auto& shard : shards_) {
         shard->collect_profiles([this, take](std::vector<ProfileRow> rows) {
-            loop_.post([take, rows = std::move(rows)]() mutable { take(std::move(rows)); });
+            later([take, rows = std::move(rows)]() mutable { take(std::move(rows)); });
         });
     }
 }

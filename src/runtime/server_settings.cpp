@@ -92,6 +92,20 @@ base::Status Server::store_settings(const config::StoredSettings& wanted, const 
     return {};
 }
 
+base::Result<FleetImage> Server::preview_settings(const config::StoredSettings& wanted) {
+    document::Diagnostics diagnostics;
+    const config::Settings next =
+        config::resolve_settings(options_.environment, wanted, diagnostics);
+    if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("settings.invalid"));
+    const auto fleet = config::from_objects(*objects_);
+    if (!fleet) return std::unexpected(fleet.error());
+    // What it warns of was told when the fleet was taken in.
+    const config::Places places;
+    FleetImage image = make_image(inputs_of(*fleet, places, *objects_, next, shelf_), diagnostics);
+    if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
+    return image;
+}
+
 base::Status Server::change_settings(config::StoredSettings wanted, const Cause& cause) {
     document::Diagnostics diagnostics;
     config::Settings next = config::resolve_settings(options_.environment, wanted, diagnostics);

@@ -209,6 +209,40 @@ TEST_F(ServerTest, FilesAtTheStartAreTakenInOrRefused) {
     EXPECT_EQ(start(options())->image().plans.size(), 2U) << "what was stored is still there";
 }
 
+// Adopted in the dashboard, still named by the files: the next start must not fail because of it.
+TEST_F(ServerTest, WhatWasAdoptedStaysWhenTheFilesStillNameIt) {
+    const auto with_files = [this](const char* text) {
+        ServerOptions given = options();
+        given.fleet_files = [text] { return files_of(text); };
+        return given;
+    };
+    {
+        const auto server = start(with_files(kTwoLamps));
+        document::Diagnostics diagnostics;
+        const config::WantedObject adopt{config::EditVerb::kAdopt, model::ObjectKind::kDevice,
+                                         "hall", document::Node(), std::nullopt};
+        const auto adopted = server->edit({&adopt, 1}, {"test"}, diagnostics);
+        ASSERT_TRUE(adopted) << adopted.error().message;
+        server->stop();
+    }
+    constexpr const char* kMoved = R"yaml(
+devices:
+  hall: {address: 127.9.9.7, port: 9, addons: [lamp]}
+  cellar: {address: 127.9.9.8, port: 9, addons: [lamp]}
+)yaml";
+    const auto server = start(with_files(kMoved));
+    EXPECT_EQ(server->image().plans.at("lamp::hall")->asks[0][0]->host, "127.9.9.1");
+    EXPECT_EQ(server->image().plans.at("lamp::cellar")->asks[0][0]->host, "127.9.9.8");
+    EXPECT_THAT(lines_.text(), HasSubstr("hall"));
+    EXPECT_TRUE(server->reload());
+    // Who types it is asked what they mean.
+    const auto refused = server->apply(files_of(kMoved));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, "fleet.conflict");
+    ASSERT_TRUE(server->apply(files_of(kMoved), OwnedElsewhere::kAdopt));
+    EXPECT_EQ(server->image().plans.at("lamp::hall")->asks[0][0]->host, "127.9.9.7");
+}
+
 TEST_F(ServerTest, SecretsAreSealedInTheStoreAndInNoMessage) {
     const std::string literal = "lit3ral-password";
     const auto server = start(options());
@@ -379,6 +413,37 @@ TEST_F(ServerTest, OperatesAndShowsItsMetrics) {
     EXPECT_THAT(page, HasSubstr("process_resident_memory_bytes"));
     EXPECT_EQ(wait<std::string>([&](auto done) { server->device_metrics(std::move(done)); }), "")
         << "nobody answered";
+}
+
+// Switched off, then edited while no server ran: it is polled again, so its time counts again.
+TEST_F(ServerTest, UptimeGoesOnWhereAnOfflineEditEnabledATask) {
+    const auto becomes = [&](Server& server, UptimeState wanted) {
+        const auto end = std::chrono::steady_clock::now() + test::kPatience;
+        while (std::chrono::steady_clock::now() < end) {
+            loop_->run_once(50ms);
+            const auto uptime = server.uptime()->target("lamp::hall");
+            if (uptime && uptime->state == wanted) return true;
+        }
+        return false;
+    };
+    {
+        const auto server = start(options());
+        ASSERT_TRUE(server->apply(files_of(kTwoLamps)));
+        ASSERT_TRUE(becomes(*server, UptimeState::kDown));
+        ASSERT_TRUE(wait<base::Status>([&](auto done) {
+            server->operate({schedule::OperatorVerb::kDisable, "lamp::hall", 0}, std::move(done));
+        }));
+        ASSERT_TRUE(becomes(*server, UptimeState::kUnknown));
+    }
+    {
+        ServerOptions offline = options();
+        offline.offline = true;
+        const auto server = start(std::move(offline));
+        ASSERT_TRUE(server->apply(
+            files_of("devices: {hall: {address: 127.9.9.1, port: 10, addons: [lamp]}}")));
+    }
+    const auto server = start(options());
+    EXPECT_TRUE(becomes(*server, UptimeState::kDown));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ void Server::watch_workers() {
         }
         ++shard_silent_[i];
         shards_[i]->ask_alive([this, i](WorkCounts work) {
-            loop_.post([this, i, work] {
+            later([this, i, work] {
                 shard_silent_[i] = 0;
                 board_.seen(fmt::format("pollux-io-{}", i), net::wall_now(), work);
             });
@@ -47,14 +47,14 @@ void Server::watch_workers() {
     }
     core_answers_ = false;
     core_->ask([this](const CoreLoop::View& view) {
-        loop_.post([this, work = work_of(view)] {
+        later([this, work = work_of(view)] {
             core_answers_ = true;
             board_.seen("pollux-core", net::wall_now(), work);
             options_.manager.feed_watchdog();
         });
     });
     desk_->ask_alive([this](WorkCounts work) {
-        loop_.post([this, work] { board_.seen("pollux-inbound", net::wall_now(), work); });
+        later([this, work] { board_.seen("pollux-inbound", net::wall_now(), work); });
     });
     board_.seen("pollux-job", net::wall_now(), jobs_->pool());
     note_writers();

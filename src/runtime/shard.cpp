@@ -240,6 +240,9 @@ void Shard::finish(std::uint32_t index) {
     report.run = run.order.run;
     report.trigger = run.order.trigger;
     report.duration = net::boot_now() - run.started;
+    for (const auto& reply : run.replies) {
+        if (reply) add_cost(report.cost, *reply);
+    }
     TaskState* const state = find_state(run.order.task);
     if (run.order.plan->job && !run.cancelled) {
         describe_job(*run.replies.back(), report);
@@ -255,6 +258,7 @@ void Shard::finish(std::uint32_t index) {
             state->answered = now.boot;
             state->changed = true;
             keep_samples(*state, reading.observation, now.wall);
+            report.headline = make_headline(*run.order.plan, state->memory);
         } else if (is_unreachable(report.kind)) {
             ++state->address;
         }

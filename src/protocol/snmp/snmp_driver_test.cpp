@@ -176,6 +176,107 @@ TEST(SnmpDriver, IgnoresGarbage) {
     EXPECT_EQ(fixture.driver().counters().malformed, 2U);
 }
 
+// The value asked for, as a text that fills the largest datagram there is.
+Message largest_answer_to(const Message& request) {
+    Message response = answer_to(request);
+    model::SnmpValue& value = response.pdu.varbinds.at(0).value;
+    value = {};
+    value.type = model::SnmpType::kOctetString;
+    value.bytes.assign(65'000, 'x');
+    value.bytes.resize(65'000 + kMaxMessageBytes - encoded(response).size(), 'x');
+    return response;
+}
+
+// Rows of the table that is walked, or the same one again and again.
+Message answer_of_rows(const Message& request, int rows, bool same = false) {
+    Message response = request;
+    response.pdu = agent().answer(request.pdu);
+    response.pdu.varbinds.clear();
+    for (int i = 1; i <= rows; ++i) {
+        Varbind& row = response.pdu.varbinds.emplace_back();
+        row.oid = oid_of("1.3.6.1.5.1." + std::to_string(same ? 1 : i));
+        row.value.type = model::SnmpType::kInteger;
+        row.value.integer = i;
+    }
+    return response;
+}
+
+// Nothing is left of an ask that ended, and the next one works.
+void expect_slot_freed(DriverFixture& fixture) {
+    EXPECT_EQ(fixture.driver().in_flight(), 0U);
+    EXPECT_EQ(fixture.driver().waiting(), 0U);
+    FakeDevice good(fixture.loop(), answers);
+    EXPECT_EQ(answer_in(fixture.ask(share(quick_ask(good)))).gets.at(0).integer, 4711);
+}
+
+TEST(SnmpDriver, TakesTheLargestDatagramWhole) {
+    DriverFixture fixture;
+    FakeDevice device(fixture.loop(), [](FakeDevice& self, const Message& request) {
+        const auto bytes = encoded(largest_answer_to(request));
+        EXPECT_EQ(bytes.size(), 65'507U);
+        self.send(bytes);
+    });
+    model::Ask ask = quick_ask(device);
+    ask.timeout = 30s;
+    const model::Reply reply = fixture.ask(share(ask));
+    EXPECT_EQ(reply.bytes_in, 65'507U);
+    EXPECT_GT(answer_in(reply).gets.at(0).bytes.size(), 65'400U);
+    EXPECT_EQ(answer_in(reply).gets.at(0).bytes.find_first_not_of('x'), std::string::npos);
+    EXPECT_EQ(fixture.driver().counters().malformed, 0U);
+    expect_slot_freed(fixture);
+}
+
+TEST(SnmpDriver, NamesWhatIsWrongInTheLargestDatagram) {
+    DriverFixture fixture;
+    FakeDevice device(fixture.loop(), [](FakeDevice& self, const Message& request) {
+        Message response = largest_answer_to(request);
+        if (self.received() == 1) response.pdu.varbinds.at(0).oid = oid_of("1.3.6.1.2.1.1.4.0");
+        auto bytes = encoded(response);
+        EXPECT_EQ(bytes.size(), 65'507U);
+        // The last byte that the lengths before it announce is not there.
+        if (self.received() == 2) bytes.pop_back();
+        self.send(bytes);
+    });
+    for (const std::string_view what : {"another variable", "a byte too few"}) {
+        model::Ask ask = quick_ask(device);
+        ask.timeout = 30s;
+        const auto failure = failure_in(fixture.ask(share(ask)));
+        EXPECT_EQ(failure.code, "snmp.malformed") << what;
+        EXPECT_LT(failure.message.size(), 500U);
+        expect_slot_freed(fixture);
+    }
+}
+
+TEST(SnmpDriver, BoundsAnswersWithThousandsOfVariables) {
+    constexpr int kRows = 4000;
+    DriverFixture fixture;
+    bool same = false;
+    FakeDevice device(fixture.loop(), [&](FakeDevice& self, const Message& request) {
+        const auto bytes = encoded(answer_of_rows(request, kRows, same));
+        EXPECT_GT(bytes.size(), 50'000U);
+        self.send(bytes);
+    });
+    model::Ask ask = quick_ask(device);
+    ask.timeout = 30s;
+    // More rows than were asked for at once, and more than are allowed.
+    model::SnmpAsk walk = walks_of({"1.3.6.1.5.1"});
+    walk.max_rows = kRows - 1;
+    ask.request = walk;
+    const auto too_many = failure_in(fixture.ask(share(ask)));
+    EXPECT_EQ(too_many.code, "snmp.too_many_rows") << too_many.message;
+    expect_slot_freed(fixture);
+    same = true;
+    const auto again = failure_in(fixture.ask(share(ask)));
+    EXPECT_EQ(again.code, "snmp.not_increasing") << again.message;
+    expect_slot_freed(fixture);
+    // To a question for one variable: the first is the answer if it is that one.
+    ask.request = gets_of({"1.3.6.1.5.1.1"});
+    EXPECT_EQ(answer_in(fixture.ask(share(ask))).gets.size(), 1U);
+    ask.request = gets_of({"1.3.6.1.5.1.2"});
+    EXPECT_EQ(failure_in(fixture.ask(share(ask))).code, "snmp.malformed");
+    expect_slot_freed(fixture);
+}
+
 TEST(SnmpDriver, EndsByTheDeadlineEvenIfTheTimeoutIsLater) {
     DriverFixture fixture;
     FakeDevice device(fixture.loop(), keeps_silent);

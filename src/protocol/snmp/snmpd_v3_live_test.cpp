@@ -166,6 +166,13 @@ TEST(SnmpdV3Live, FullWalkSealedEqualsBulkwalk) { compare_full_walk(kSealed); }
 TEST(SnmpdV3Live, FullWalkWithDesEqualsBulkwalk) {
     compare_full_walk({"md5des", SnmpAuth::kMd5, "MD5", SnmpPrivacy::kDes, "DES"});
 }
+TEST(SnmpdV3Live, FullWalkWithSha256AndAes256EqualsBulkwalk) {
+    compare_full_walk(
+        {"sha256aes256", SnmpAuth::kSha256, "SHA-256", SnmpPrivacy::kAes256, "AES-256"});
+}
+TEST(SnmpdV3Live, FullWalkWithSha1AndAes128EqualsBulkwalk) {
+    compare_full_walk({"sha1aes", SnmpAuth::kSha1, "SHA", SnmpPrivacy::kAes128, "AES"});
+}
 
 TEST(SnmpdV3Live, EachRefusalHasItsCodeAndShowsNoPassword) {
     Snmpd snmpd(configuration_of({kOpen, kSigned, kSealed}));

@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "base/text.hpp"
 #include "net/test_tcp_server.hpp"
 #include "protocol/ssh/ssh_driver.hpp"
 #include "protocol/ssh/test_sshd.hpp"
@@ -78,26 +79,44 @@ class SshDriverLive : public ::testing::Test {
 
 TEST_F(SshDriverLive, BringsWhatTheSshProgramBrings) {
     const Sshd sshd(folder);
-    for (const std::string command :
-         {"echo hello", "printf 'a\\000b\\377\\n'; echo err >&2; exit 3", "cat /proc/version",
-          "seq 1 50000", "true", "echo \"$HOME\" | tr a-z A-Z"}) {
-        const auto reply =
-            answer_in<model::CommandReply>(bench.ask(*driver, ask_of(command, sshd.port())));
-        net::test::Process peer(
-            {"sh", "-c",
-             fmt::format("ssh -F none -p {} -i {} -o BatchMode=yes -o StrictHostKeyChecking=no -o "
-                         "UserKnownHostsFile=/dev/null -o LogLevel=ERROR root@127.0.0.1 \"$0\" "
-                         ">{} 2>{}",
-                         sshd.port(), folder.file("user_key"), folder.file("out"),
-                         folder.file("err")),
-             command},
-            folder);
-        ASSERT_TRUE(peer.wait_for_end());
-        EXPECT_EQ(reply.exit_status, peer.exit_code()) << command;
-        EXPECT_EQ(reply.out, folder.read("out")) << command;
-        EXPECT_EQ(reply.error_out, folder.read("err")) << command;
+    const std::string ask_pass = folder.write("ask_pass", "#!/bin/sh\necho 'correct horse'\n");
+    ASSERT_EQ(chmod(ask_pass.c_str(), 0700), 0);
+    struct Way {
+        std::string user;
+        std::string key;      // empty: by password
+        std::string options;  // of the program
+    };
+    std::uint64_t logins = 0;
+    for (const auto& [user, key, options] :
+         {Way{"root", "user_key", "-o BatchMode=yes -i " + folder.file("user_key")},
+          Way{"root", "rsa_key", "-o BatchMode=yes -i " + folder.file("rsa_key")},
+          Way{"watcher", "", "-o PreferredAuthentications=password"}}) {
+        for (const std::string command :
+             {"echo hello", "printf 'a\\000b\\377\\n'; echo err >&2; exit 3", "cat /proc/version",
+              "seq 1 50000", "true", "id -un", "echo \"$HOME\" | tr a-z A-Z"}) {
+            model::Ask ask = ask_of(command, sshd.port(), key);
+            change(ask, [&, name = user, password = key.empty()](auto& all) {
+                all.username = name;
+                if (password) all.password = base::Secret("correct horse");
+            });
+            const auto reply = answer_in<model::CommandReply>(bench.ask(*driver, ask));
+            net::test::Process peer(
+                {"sh", "-c",
+                 fmt::format("ssh -F none -p {} {} -o StrictHostKeyChecking=no -o "
+                             "UserKnownHostsFile=/dev/null -o LogLevel=ERROR {}@127.0.0.1 \"$0\" "
+                             ">{} 2>{}",
+                             sshd.port(), options, user, folder.file("out"), folder.file("err")),
+                 command},
+                folder, {{"SSH_ASKPASS", ask_pass}, {"SSH_ASKPASS_REQUIRE", "force"}});
+            ASSERT_TRUE(peer.wait_for_end());
+            EXPECT_EQ(reply.exit_status, peer.exit_code()) << user << " " << key << ": " << command;
+            EXPECT_EQ(reply.out, folder.read("out")) << user << " " << key << ": " << command;
+            EXPECT_EQ(reply.error_out, folder.read("err")) << user << " " << key << ": " << command;
+        }
+        EXPECT_EQ(driver->handshakes(), ++logins) << user << " " << key;
     }
-    EXPECT_EQ(driver->handshakes(), 1U);
+    EXPECT_THAT(sshd.log(), HasSubstr("Accepted password for watcher"));
+    EXPECT_THAT(sshd.log(), ::testing::ContainsRegex("Accepted publickey for root .* RSA "));
 }
 
 TEST_F(SshDriverLive, ReusesTheConnectionOfAHost) {
@@ -297,6 +316,20 @@ TEST_F(SshDriverLive, TellsHowACommandEnded) {
     EXPECT_THAT(status.message, HasSubstr("status 9: \"disk full\""));
     EXPECT_EQ(failure_in(bench.ask(*driver, ask_of("kill -9 $$", sshd.port()))).code, "ssh.signal");
     EXPECT_EQ(driver->handshakes(), 1U);
+}
+
+TEST_F(SshDriverLive, ShowsNothingThatTerminalsObey) {
+    const Sshd sshd(folder);
+    const std::string command =
+        "printf '\\033]0;title\\007\\033[31;1mdisk\\033[0m is \\033[2Jfull\\r\\033M\\n' >&2; exit "
+        "9";
+    model::Ask ask = ask_of(command, sshd.port());
+    std::get<model::SshAsk>(ask.request).good_exit = {{0, 0}};
+    const model::Reply reply = bench.ask(*driver, ask, true);
+    EXPECT_EQ(failure_in(reply).code, "ssh.exit_status");
+    EXPECT_THAT(failure_in(reply).message, HasSubstr("status 9: \"disk is full\""));
+    EXPECT_FALSE(base::has_control(failure_in(reply).message)) << failure_in(reply).message;
+    for (const std::string& line : reply.trace) EXPECT_FALSE(base::has_control(line)) << line;
 }
 
 TEST_F(SshDriverLive, BoundsTheOutput) {

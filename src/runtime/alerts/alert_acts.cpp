@@ -25,10 +25,11 @@ void AlertDesk::Work::act(alert::Act act, std::optional<model::AuditEntry> entry
     step({std::move(act)}, who);
     std::vector<alert::ActResult> results = std::exchange(out_.results, {});
     if (entry) {
-        entry->after = summary(results);
         const bool any = std::ranges::any_of(results, [](const alert::ActResult& one) {
             return one.status == alert::ActStatus::kDone;
         });
+        // One act that was done needs no count: what it was about is the word of who asked for it.
+        if (results.size() != 1 || !any) entry->after = summary(results);
         if (!any) entry->result = model::AuditResult::kFailed;
     }
     ledger_.add_act(std::move(entry), [done = std::move(done), results = std::move(results)](
@@ -124,6 +125,34 @@ std::vector<model::Alert> AlertDesk::Work::open_alerts() const {
     return alerts;
 }
 
+AlertTally AlertDesk::Work::tally(const AlertSight& visible) const {
+    AlertTally tally;
+    tally.impaired = engine_.stats().impaired;
+    const auto silences = planner_.silences().in_force(net::wall_now());
+    for (const auto& [id, alert] : open_) {
+        if (visible && !visible(alert)) continue;
+        const bool acknowledged = alert.state == model::AlertState::kAcknowledged;
+        const bool suppressed = alert.state == model::AlertState::kSuppressed;
+        const bool active = alert.state == model::AlertState::kActive;
+        if (!alert.incident.empty()) {
+            IncidentTally& incident = tally.incidents[alert.incident];
+            if (acknowledged) ++incident.acknowledged;
+            if (suppressed) ++incident.suppressed;
+            if (active) ++incident.active;
+        }
+        if (suppressed) ++tally.suppressed;
+        if (!acknowledged && !active) continue;
+        ++tally.open;
+        if (!silences.empty() && silences.hold(alert::labels_of(alert))) ++tally.silenced;
+        if (alert.target.empty()) continue;
+        TargetAlerts& target = tally.targets[alert.target];
+        target.worst = std::max(target.worst, alert.severity);
+        ++target.open;
+        if (acknowledged) ++target.acknowledged;
+    }
+    return tally;
+}
+
 std::vector<std::string> AlertDesk::Work::silences_of(const std::string& alert) const {
     const auto found = open_.find(alert);
     if (found == open_.end()) return {};
@@ -146,6 +175,11 @@ AlertCounts AlertDesk::Work::counts() const {
     counts.impaired = stats.impaired;
     counts.uncommitted = ledger_.waiting();
     counts.outbox = outbox_.size();
+    counts.deliveries = deliveries_.channels();
+    for (const auto& [id, waiting] : outbox_) {
+        const auto channel = counts.deliveries.find({waiting.receiver, waiting.channel});
+        if (channel != counts.deliveries.end()) ++channel->second.waiting;
+    }
     counts.failing = ledger_.failing();
     return counts;
 }

@@ -138,6 +138,12 @@ void AlertDesk::open_alerts(std::move_only_function<void(std::vector<model::Aler
     loop_->post([this, done = std::move(done)]() mutable { done(work_->open_alerts()); });
 }
 
+void AlertDesk::tally(AlertSight visible, std::move_only_function<void(AlertTally)> done) {
+    loop_->post([this, visible = std::move(visible), done = std::move(done)]() mutable {
+        done(work_->tally(visible));
+    });
+}
+
 void AlertDesk::silences_of(std::string alert,
                             std::move_only_function<void(std::vector<std::string>)> done) {
     loop_->post([this, alert = std::move(alert), done = std::move(done)]() mutable {

@@ -33,6 +33,8 @@
 #include "observe/log.hpp"
 #include "runtime/alerts/alert_image.hpp"
 #include "runtime/alerts/alert_news.hpp"
+#include "runtime/alerts/alert_tally.hpp"
+#include "runtime/alerts/delivery_counts.hpp"
 #include "runtime/alerts/notify_policy.hpp"
 #include "runtime/event_feed.hpp"
 #include "runtime/signal_news.hpp"
@@ -64,6 +66,7 @@ struct AlertCounts {
     bool failing = false;                                        // the store
     bool impaired = false;                                       // we ourselves are cut off
     observe::Histogram<observe::kAlertDurationBounds> duration;  // of resolved ones
+    std::map<DeliveryCounts::Channel, ChannelCounts> deliveries;
 };
 
 struct AlertDeskOptions {
@@ -134,6 +137,8 @@ class AlertDesk {
     void explain_route(model::AlertLabels labels, model::Severity severity,
                        std::move_only_function<void(std::string)> done);
     void open_alerts(std::move_only_function<void(std::vector<model::Alert>)> done);
+    // Counts of what `visible` lets see.
+    void tally(AlertSight visible, std::move_only_function<void(AlertTally)> done);
     // Silences that hold an alert, by its id.
     void silences_of(std::string alert,
                      std::move_only_function<void(std::vector<std::string>)> done);

@@ -95,6 +95,8 @@ class AlertImageMaker {
             type.severity = terms.severity;
             type.hold = terms.sustained;
             type.keep_firing_for = terms.keep_firing_for;
+            const auto rule = policy.types.find(name);
+            if (rule != policy.types.end()) type.rows = rule->second.rows;
             made->types.push_back(std::move(type));
         };
         for (const model::AlertType& type : addon.alert_types) {

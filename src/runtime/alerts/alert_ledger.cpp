@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "alert/notification_body.hpp"
+
 namespace pollux::runtime {
 namespace {
 
@@ -243,7 +245,9 @@ void AlertLedger::hand_over(Parcel& parcel, bool provisional) {
         const auto row = parcel.notifications.find(id);
         if (row == parcel.notifications.end()) continue;
         rows.push_back(row->second);
-        rows.back().provisional = provisional;
+        if (!provisional) continue;
+        rows.back().provisional = true;
+        rows.back().body = alert::as_provisional(rows.back().body);
     }
     parcel.deliver.clear();
     if (outlets_.deliver && !rows.empty()) outlets_.deliver(std::move(rows));

@@ -34,6 +34,7 @@ class AlertLedgerTest : public testing::Test {
     void notify(const std::string& id) {
         model::Notification row;
         row.id = id;
+        row.body = R"({"provisional":false})";
         ledger_->add(std::move(row), true);
     }
     void answer(bool good) {
@@ -129,12 +130,14 @@ TEST_F(AlertLedgerTest, AfterSecondsOfFailuresPeopleAreToldProvisionallyAndOnceM
     EXPECT_TRUE(news_[0].provisional);
     ASSERT_EQ(delivered_.size(), 1U);
     EXPECT_TRUE(delivered_[0].provisional);
+    EXPECT_EQ(delivered_[0].body, R"({"provisional":true})");
     ASSERT_TRUE(answered);
     EXPECT_EQ(answered->error().code, "store.not_committed");
     wait_for_attempt();
     EXPECT_EQ(batch().alerts.size(), 1U);
     EXPECT_EQ(batch().audit.size(), 1U);
-    EXPECT_EQ(batch().notifications.size(), 1U);
+    ASSERT_EQ(batch().notifications.size(), 1U);
+    EXPECT_EQ(batch().notifications[0].body, R"({"provisional":false})");
     answer(true);
     ASSERT_EQ(news_.size(), 2U);
     EXPECT_FALSE(news_[1].provisional);

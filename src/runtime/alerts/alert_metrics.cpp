@@ -4,6 +4,35 @@ namespace pollux::runtime {
 
 using observe::MetricId;
 
+namespace {
+
+void write_deliveries(observe::MetricWriter& writer, const AlertCounts& counts) {
+    writer.family(MetricId::kNotificationAttempts);
+    for (const auto& [channel, one] : counts.deliveries) {
+        for (std::size_t i = 0; i < one.attempts.size(); ++i) {
+            writer.sample({channel.first, channel.second, to_string(static_cast<AttemptEnd>(i))},
+                          static_cast<double>(one.attempts[i]));
+        }
+    }
+    writer.family(MetricId::kNotificationDelay);
+    for (const auto& [channel, one] : counts.deliveries) {
+        writer.histogram({channel.first, channel.second}, observe::kDeliveryDelayBounds,
+                         one.delay.counts(), one.delay.sum());
+    }
+    writer.family(MetricId::kNotificationQueue);
+    for (const auto& [channel, one] : counts.deliveries) {
+        writer.sample({channel.first, channel.second}, static_cast<double>(one.waiting));
+    }
+    writer.family(MetricId::kNotificationLastSuccess);
+    for (const auto& [channel, one] : counts.deliveries) {
+        if (one.last_success == base::WallTime{}) continue;
+        writer.sample({channel.first, channel.second},
+                      static_cast<double>(one.last_success.us) / 1e6);
+    }
+}
+
+}  // namespace
+
 void write_alert_metrics(observe::MetricWriter& writer, const AlertCounts& counts) {
     const auto plain = [&](MetricId id, auto value) {
         writer.family(id);
@@ -31,6 +60,7 @@ void write_alert_metrics(observe::MetricWriter& writer, const AlertCounts& count
     plain(MetricId::kObserverImpaired, counts.impaired ? 1 : 0);
     plain(MetricId::kNotifications, counts.notifications);
     plain(MetricId::kNotificationsWaiting, counts.outbox);
+    write_deliveries(writer, counts);
 }
 
 }  // namespace pollux::runtime

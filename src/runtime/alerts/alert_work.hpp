@@ -14,12 +14,20 @@
 #include "runtime/alerts/alert_desk.hpp"
 #include "runtime/alerts/alert_ledger.hpp"
 #include "runtime/alerts/alert_timeline.hpp"
+#include "runtime/alerts/delivery_counts.hpp"
 #include "runtime/alerts/device_verifier.hpp"
 #include "runtime/alerts/health_book.hpp"
 #include "runtime/alerts/health_watch.hpp"
 
 namespace pollux::runtime {
 
+// Rows of memory, by whose they are.
+inline constexpr std::string_view kEngineMemory = "engine/";
+inline constexpr std::string_view kPlannerMemory = "planner/";
+inline constexpr std::string_view kBegunSilence = "silence/";  // flexible: when their time began
+
+// alert_restore.cpp: the start; alert_intake.cpp: what comes in; alert_work.cpp: rules, decisions;
+// alert_acts.cpp: what people do and ask.
 class AlertDesk::Work {
   public:
     Work(std::shared_ptr<net::EventLoop> loop, store::Store& store, observe::Log& log,
@@ -49,6 +57,7 @@ class AlertDesk::Work {
 
     std::string explain_route(const model::AlertLabels& labels, model::Severity severity) const;
     std::vector<model::Alert> open_alerts() const;
+    AlertTally tally(const AlertSight& visible) const;
     std::vector<std::string> silences_of(const std::string& alert) const;
     AlertCounts counts() const;
     bool idle() const { return ledger_.idle(); }
@@ -58,10 +67,11 @@ class AlertDesk::Work {
 
     // One decision: the engine, the planner, the ledger. `by`: the principal behind it.
     void step(const Inputs& inputs, const std::string& by = {});
-    void plan(alert::PlannerInput input);
+    void plan(const alert::PlannerInput& input);
     void take_changes(alert::Output& out, const std::string& by, alert::PlannerInput& told);
     void turn();  // steps what has gathered, and arms the timer
     void gather(alert::Input input);
+    void decide_soon();
     void count(const alert::AlertChange& change);
     void log_change(const alert::AlertChange& change, bool provisional);
     void publish(const std::vector<AlertNews>& news);
@@ -70,7 +80,8 @@ class AlertDesk::Work {
     void take_survey(FleetHealth health);
     void keep_house();
     KnownTargets known_targets() const;
-    void send_fleet();
+    void note_fleet();
+    alert::FleetChanged fleet_now() const;
     bool is_failure_of_device(const SignalNews& news, const model::Signal& signal) const;
     void add_signals(const SignalNews& news);
     base::Status replay();
@@ -99,6 +110,7 @@ class AlertDesk::Work {
     AlertSink sink_;
 
     Inputs inputs_;
+    bool fleet_changed_ = false;  // told before the inputs above
     alert::Output out_;
     std::map<std::string, model::Alert, std::less<>> open_;           // by id
     std::map<std::string, model::Notification, std::less<>> outbox_;  // that wait, by id
@@ -109,6 +121,7 @@ class AlertDesk::Work {
     std::uint64_t next_ticket_ = 1;
     base::BootTime engine_wake_ = base::BootTime::max();
     AlertCounts counts_;
+    DeliveryCounts deliveries_;
     bool recovered_checked_ = false;  // health alerts of an earlier life
     std::uint64_t house_turn_ = 0;
     net::Timer timer_;

@@ -59,6 +59,13 @@ struct InboundWiring {
     SignalSink signals = {};  // from the desk's thread
 };
 
+// What is known of a target that sends heartbeats.
+struct PushRow {
+    std::string key;
+    PushRecord record;
+    base::WallTime expected;  // it counts as down then; zero: it is not awaited
+};
+
 class InboundDesk {
   public:
     // Opens the sockets, so that what is in the way is told at the start. `memories`: learned
@@ -83,6 +90,8 @@ class InboundDesk {
     void ask_alive(std::move_only_function<void(WorkCounts)> answer);
     // What is known of a target, as JSON.
     void explain(std::string key, std::move_only_function<void(std::string)> done);
+    // Of all targets of push addons, sorted by key.
+    void push_rows(std::move_only_function<void(std::vector<PushRow>)> done);
     // Listeners, counts, unknown senders, push targets, as JSON.
     void page(std::move_only_function<void(std::string)> done);
 

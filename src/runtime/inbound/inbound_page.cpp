@@ -124,6 +124,21 @@ void InboundDesk::explain(std::string key, std::move_only_function<void(std::str
     });
 }
 
+void InboundDesk::push_rows(std::move_only_function<void(std::vector<PushRow>)> done) {
+    loop_->post([this, done = std::move(done)]() mutable {
+        const base::Instant now = net::instant_now();
+        std::vector<PushRow> rows;
+        for (const InboundTargetPtr& target : book_.image().targets) {
+            if (target->kind != model::ProtocolKind::kPush) continue;
+            const base::BootTime deadline = book_.deadline(target->key);
+            const bool awaited = deadline != base::BootTime::max();
+            rows.push_back({target->key, book_.find(target->key)->push,
+                            awaited ? now.wall + (deadline - now.boot) : base::WallTime{}});
+        }
+        done(std::move(rows));
+    });
+}
+
 void InboundDesk::page(std::move_only_function<void(std::string)> done) {
     loop_->post([this, done = std::move(done)]() mutable {
         const base::Instant now = net::instant_now();

@@ -68,13 +68,11 @@ base::Result<JobAsks> http_asks(const JobSpec& job, const JobSurroundings& aroun
                                                                 : model::HttpAuth::kNone);
         if (!known.header.empty()) http.api_key_header = known.header;
     }
-    model::Ask ask;
-    ask.host = url->host;
-    ask.port = url->port;
-    ask.timeout = job.timeout;
-    ask.request = std::move(http);
-    ask.credentials = std::move(*credentials);
-    return one_ask(std::move(ask));
+    return one_ask({.host = url->host,
+                    .port = url->port,
+                    .timeout = job.timeout,
+                    .request = std::move(http),
+                    .credentials = std::move(*credentials)});
 }
 
 base::Result<JobAsks> ssh_asks(const JobSpec& job, const JobSurroundings& around) {
@@ -95,14 +93,14 @@ base::Result<JobAsks> ssh_asks(const JobSpec& job, const JobSurroundings& around
         model::SshAsk ssh;
         ssh.command = text_of(arguments, "command");
         ssh.good_exit = {{0, 255}};  // what it said is wanted either way
-        model::Ask ask;
-        ask.host = address;
-        ask.port = static_cast<std::uint16_t>(
+        const auto port = static_cast<std::uint16_t>(
             document::parse_integer(text_of(arguments, "port", "22")).value_or(22));
-        ask.timeout = job.timeout;
-        ask.request = std::move(ssh);
-        ask.credentials = *credentials;
-        asks.push_back({std::make_shared<const model::Ask>(std::move(ask))});
+        asks.push_back(
+            {std::make_shared<const model::Ask>(model::Ask{.host = address,
+                                                           .port = port,
+                                                           .timeout = job.timeout,
+                                                           .request = std::move(ssh),
+                                                           .credentials = *credentials})});
     }
     return asks;
 }
@@ -117,11 +115,10 @@ base::Result<JobAsks> exec_asks(const JobSpec& job, const JobSurroundings&) {
         }
     }
     exec.good_exit = {{0, 255}};
-    model::Ask ask;
-    ask.host = job.device.empty() ? "localhost" : job.device;
-    ask.timeout = job.timeout;
-    ask.request = std::move(exec);
-    return one_ask(std::move(ask));
+    return one_ask({.host = job.device.empty() ? "localhost" : job.device,
+                    .timeout = job.timeout,
+                    .request = std::move(exec),
+                    .credentials = nullptr});
 }
 
 JobType poll_type() {

@@ -22,6 +22,8 @@ using namespace std::chrono_literals;
 
 constexpr base::Duration kTurn = 20ms;
 constexpr std::uint64_t kPageBytes = 64U << 10U;
+constexpr std::size_t kMostFreeBits = 16;
+static_assert(kMostSwept == 1U << kMostFreeBits);
 
 struct SweepOptions {
     std::vector<std::string> methods;
@@ -255,6 +257,42 @@ base::Result<SweepOptions> options_of(const Node& arguments, const JobSurroundin
     return options;
 }
 
+struct Network {
+    net::IpAddress first;
+    std::size_t free = 0;  // bits that differ
+};
+
+base::Result<Network> network_of(const std::string& text) {
+    const auto range = net::IpRange::parse(text);
+    if (!range) return std::unexpected(range.error());
+    const std::size_t slash = text.find('/');
+    const auto first = net::IpAddress::parse(text.substr(0, slash));
+    if (!first) {
+        return base::config_error("job.network", fmt::format("{} is no network", quoted(text)));
+    }
+    const std::size_t bits = first->is_v4() ? 32 : 128;
+    const auto prefix = slash == std::string::npos
+                            ? std::optional<std::int64_t>(static_cast<std::int64_t>(bits))
+                            : document::parse_integer(text.substr(slash + 1));
+    const std::size_t free = bits - static_cast<std::size_t>(prefix.value_or(0));
+    if (free > kMostFreeBits) {
+        return base::config_error("job.network",
+                                  fmt::format("{} has more than {} addresses: sweep it in parts",
+                                              quoted(text), kMostSwept));
+    }
+    return Network{*first, free};
+}
+
+// A network that cannot be swept is refused before anything is stored.
+std::optional<config::ArgumentFault> check_network(const model::JobSpec& job) {
+    const Node arguments = config::arguments_of(job);
+    const Node* text = arguments.find("network");
+    if (text == nullptr) return std::nullopt;  // the reader has said so
+    const auto network = network_of(text->scalar());
+    if (network) return std::nullopt;
+    return config::ArgumentFault{"network", network.error().message};
+}
+
 JobResult discover(const model::JobSpec& job, const JobSurroundings& around, JobControl& control) {
     const Node arguments = config::arguments_of(job);
     const auto addresses = addresses_of(arguments.find("network")->scalar());
@@ -286,41 +324,28 @@ JobResult discover(const model::JobSpec& job, const JobSurroundings& around, Job
 
 }  // namespace
 
-base::Result<std::vector<net::IpAddress>> addresses_of(const std::string& network) {
-    const auto range = net::IpRange::parse(network);
-    if (!range) return std::unexpected(range.error());
-    const std::size_t slash = network.find('/');
-    const auto first = net::IpAddress::parse(network.substr(0, slash));
-    if (!first) {
-        return base::config_error("job.network", fmt::format("{} is no network", quoted(network)));
-    }
-    const std::size_t bits = first->is_v4() ? 32 : 128;
-    const auto prefix = slash == std::string::npos
-                            ? std::optional<std::int64_t>(static_cast<std::int64_t>(bits))
-                            : document::parse_integer(network.substr(slash + 1));
-    const std::size_t free = bits - static_cast<std::size_t>(prefix.value_or(0));
-    if (free > 16) {
-        return base::config_error("job.network",
-                                  fmt::format("{} has more than {} addresses: sweep it in parts",
-                                              quoted(network), kMostSwept));
-    }
+base::Result<std::vector<net::IpAddress>> addresses_of(const std::string& text) {
+    const auto network = network_of(text);
+    if (!network) return std::unexpected(network.error());
+    const net::IpAddress& first = network->first;
+    const std::size_t free = network->free;
     std::vector<net::IpAddress> all;
     const std::uint32_t count = 1U << free;
-    const std::uint32_t ends = first->is_v4() && free >= 2 ? 1 : 0;
+    const std::uint32_t ends = first.is_v4() && free >= 2 ? 1 : 0;
     for (std::uint32_t i = ends; i < count - ends; ++i) {
         // At most the last two bytes differ, and those of the network are zero there.
-        if (first->is_v4()) {
+        if (first.is_v4()) {
             std::array<std::uint8_t, 4> bytes{};
-            std::ranges::copy(first->bytes(), bytes.begin());
+            std::ranges::copy(first.bytes(), bytes.begin());
             bytes[2] = static_cast<std::uint8_t>(bytes[2] | (i >> 8U));
             bytes[3] = static_cast<std::uint8_t>(bytes[3] | (i & 0xFFU));
             all.push_back(net::IpAddress::v4(bytes));
         } else {
             std::array<std::uint8_t, 16> bytes{};
-            std::ranges::copy(first->bytes(), bytes.begin());
+            std::ranges::copy(first.bytes(), bytes.begin());
             bytes[14] = static_cast<std::uint8_t>(bytes[14] | (i >> 8U));
             bytes[15] = static_cast<std::uint8_t>(bytes[15] | (i & 0xFFU));
-            all.push_back(net::IpAddress::v6(bytes, first->scope()));
+            all.push_back(net::IpAddress::v6(bytes, first.scope()));
         }
     }
     return all;
@@ -367,6 +392,7 @@ void add_discovery_type(JobTypes& types) {
         port("https_port"),
         port("snmp_port")};
     type.host = JobHost::kWorker;
+    type.check = check_network;
     type.run = discover;
     types.add(std::move(type));
 }

@@ -215,6 +215,7 @@ void JobDesk::check(const config::JobBatch& batch, document::Diagnostics& diagno
     const config::Fleet& fleet = around_->fleet;
     rules.target = [this](std::string_view key) { return around_->targets.contains(key); };
     rules.device = [&](std::string_view name) { return fleet.devices.contains(name); };
+    rules.arguments = [this](const JobSpec& job) { return types_.check(job); };
     config::check_jobs(batch, rules, diagnostics);
 }
 

@@ -160,6 +160,8 @@ class JobDesk {
     // Blocks for one read: not for the loop of a busy server.
     base::Result<std::vector<model::JobRun>> runs(const std::string& id);
 
+    // Jobs that failed at or after this time.
+    std::size_t failed_since(base::WallTime since, const JobGate& gate) const;
     const model::JobSpec* spec_of(const std::string& id) const;  // null: there is none
     std::size_t size() const { return entries_.size(); }
     std::string key_of(const std::string& id) const;  // of its task; empty: there is none

@@ -106,6 +106,14 @@ bool JobDesk::fits(const Entry& entry, const JobFilter& filter) const {
     return model::has_ended(*filter.phase) ? ended_phase(entry.state) == *filter.phase : !ended;
 }
 
+std::size_t JobDesk::failed_since(base::WallTime since, const JobGate& gate) const {
+    return static_cast<std::size_t>(std::ranges::count_if(entries_, [&](const auto& named) {
+        const Entry& entry = named.second;
+        return entry.state == model::JobState::kFailed && entry.ended_at >= since &&
+               (!gate || gate(entry.spec));
+    }));
+}
+
 struct JobDesk::Listing {
     JobFilter filter;
     JobPage page;

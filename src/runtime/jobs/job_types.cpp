@@ -27,6 +27,11 @@ const JobType* JobTypes::find(std::string_view name) const {
     return found == types_.end() ? nullptr : &found->second;
 }
 
+std::optional<config::ArgumentFault> JobTypes::check(const model::JobSpec& job) const {
+    const JobType* type = find(job.type);
+    return type != nullptr && type->check ? type->check(job) : std::nullopt;
+}
+
 void JobTypes::add_classes(std::vector<model::ClassSettings>& classes) const {
     for (const model::JobTypeDef& def : definitions_) {
         model::ClassSettings settings;

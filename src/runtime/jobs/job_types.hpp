@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "base/result.hpp"
 #include "config/fleet.hpp"
+#include "config/job_graph.hpp"
 #include "config/secret_reference.hpp"
 #include "model/job.hpp"
 #include "model/job_type.hpp"
@@ -40,6 +42,8 @@ using JobAsks = std::vector<std::vector<std::shared_ptr<const model::Ask>>>;
 struct JobType {
     model::JobTypeDef def;
     JobHost host = JobHost::kWorker;
+    // What is wrong with its arguments beyond their form; asked when it is submitted.
+    std::function<std::optional<config::ArgumentFault>(const model::JobSpec&)> check = {};
     // kShard: the one request, for each address of the device.
     std::function<base::Result<JobAsks>(const model::JobSpec&, const JobSurroundings&)> asks = {};
     // kWorker: blocks until it is done or told to end.
@@ -50,6 +54,8 @@ class JobTypes {
   public:
     void add(JobType type);
     const JobType* find(std::string_view name) const;
+    // What its type finds wrong with its arguments.
+    std::optional<config::ArgumentFault> check(const model::JobSpec& job) const;
     const std::vector<model::JobTypeDef>& definitions() const { return definitions_; }
 
     // As classes of the core; those that the fleet names itself stay as it says.
