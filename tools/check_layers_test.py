@@ -181,6 +181,15 @@ class Rules(unittest.TestCase):
         self.fires("unfinished", "README.md", UNFINISHED + "\n", line=1)
         self.fires("outside", "dev", f"cat {OUTSIDE}/a\n", line=1)
 
+    def test_lock_file(self):
+        def lock(entry):
+            return '{"packages": {\n"": {},\n"node_modules/a": {' + entry + '},\n"node_modules/@x/b": {}}}\n'
+
+        name = "web/package-lock.json"
+        self.fires("registry", name, lock('"resolved": "https://packages.example/a.tgz"'), line=3)
+        self.fires("lock", name, lock('"optionalDependencies": {"@x/b": "1", "@x/c": "1"}'), line=3)
+        self.silent(name, lock('"optionalDependencies": {"@x/b": "1"}, "version": "1.0.0"'))
+
     def test_this_project_text_is_read_as_written(self):
         self.silent("src/engine/a.cpp", "int a = 1'000'000;\nchar b = '\\'';\nint c = 1;\n")
         self.silent("src/engine/a.cpp", 'auto a = R"x(std::mutex " { )x";\nint b() {\n}\n')

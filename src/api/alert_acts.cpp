@@ -72,6 +72,7 @@ alert::Act act_of(const Call& call, const ActWish& wish) {
     act.who = access::audit_name(call.principal);
     act.verb = wish.verb;
     act.note = wish.note;
+    act.shown = wish.shown;
     act.until = wish.until;
     act.sticky = wish.sticky;
     return act;
@@ -79,8 +80,11 @@ alert::Act act_of(const Call& call, const ActWish& wish) {
 
 model::AuditEntry entry_of(const Call& call, std::string_view what, const ActWish& wish,
                            std::string object) {
-    return audit_entry(call, fmt::format("{}.{}", what, to_string(wish.verb)), std::move(object),
-                       wish.reason);
+    auto entry = audit_entry(call, fmt::format("{}.{}", what, to_string(wish.verb)),
+                             std::move(object), wish.reason);
+    // Who told everybody is asked for more often than who noted something.
+    if (wish.shown) entry.after = R"({"public":true})";
+    return entry;
 }
 
 Problem problem_of_act(const ActResult& result, std::string_view what) {
@@ -323,6 +327,7 @@ std::expected<ActWish, Problem> read_act(const Call& call, ActVerb verb, bool bu
     if (needs_note && reader.has("note") && wish.note.empty()) {
         reader.error("note", "a note says something");
     }
+    if (needs_note) wish.shown = reader.boolean("public").value_or(false);
     if (wish.verb == ActVerb::kAcknowledge) {
         read_end(reader, wish);
         wish.sticky = reader.boolean("sticky").value_or(true);

@@ -19,6 +19,7 @@ inline constexpr std::size_t kMostActedOn = 1000;  // alerts of one call
 struct ActWish {
     alert::ActVerb verb = alert::ActVerb::kAcknowledge;
     std::string note;
+    bool shown = false;    // the note, to everybody
     base::WallTime until;  // zero: no end
     bool sticky = true;
     std::string reason;            // for the trail; the note unless given

@@ -82,7 +82,7 @@ void write_incident_fields(JsonWriter& json, const model::Incident& incident) {
     json.field("affected", incident.affected).key("notes").array();
     for (const model::IncidentNote& note : incident.notes) {
         json.object().field("at", note.at).field("by", note.by).field("text", note.text);
-        json.end_object();
+        json.field("public", note.shown).end_object();
     }
     json.end_array().field("version", incident.version);
 }

@@ -201,6 +201,10 @@ constexpr std::string_view kIncidentStory =
 constexpr std::string_view kActSchema =
     R"({"type":"object","additionalProperties":false,"properties":{"note":{"type":"string",)"
     R"("maxLength":4000},"reason":{"type":"string","maxLength":500}}})";
+constexpr std::string_view kNoteSchema =
+    R"({"type":"object","additionalProperties":false,"required":["note"],"properties":{)"
+    R"("note":{"type":"string","maxLength":4000},"public":{"type":"boolean"},)"
+    R"("reason":{"type":"string","maxLength":500}}})";
 constexpr std::string_view kAcknowledgeSchema =
     R"({"type":"object","additionalProperties":false,"properties":{"note":{"type":"string",)"
     R"("maxLength":4000},"until":{"type":"string","format":"date-time"},"for":{"type":"string"},)"
@@ -280,6 +284,13 @@ void add_act(std::vector<Route>& routes, const ActRow& row, std::string_view exa
     route.request_example = R"({"note":"on my way"})";
     route.response_example = example;
     if (row.verb == ActVerb::kAcknowledge) route.request_schema = kAcknowledgeSchema;
+    if (row.verb == ActVerb::kNote) {
+        route.request_schema = kNoteSchema;
+        route.description =
+            "A `public` one is shown to everybody on the status page, with its time and without "
+            "its "
+            "author; the incident is listed there with the names of its groups only.";
+    }
     route.handler = [act = std::move(act), verb = row.verb](Call call) {
         act(verb, std::move(call));
     };

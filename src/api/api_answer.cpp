@@ -124,7 +124,7 @@ void ApiServer::finish(Call call, net::Response response) {
     add_fields(call, response);
     record(call, response.status);
     const bool large = response.body.size() > kWorthCompressing && compressible(response);
-    if (large) response.with("Vary", "Accept-Encoding");
+    if (large && !has(response, "Vary")) response.with("Vary", "Accept-Encoding");
     const bool packed =
         large && net::accepts_gzip(call.request.header("Accept-Encoding").value_or(""));
     if (!packed) return call.responder.send(std::move(response));

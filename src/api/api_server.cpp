@@ -173,9 +173,11 @@ void ApiServer::admit(Call call) {
 
 void ApiServer::validate(Call call) {
     if (auto problem = check_body(call)) return call.problem(*problem);
-    auto query = Query::read(*call.route, call.request.query);
-    if (!query) return call.problem(query.error());
-    call.query = std::move(*query);
+    if (!call.route->any_query) {
+        auto query = Query::read(*call.route, call.request.query);
+        if (!query) return call.problem(query.error());
+        call.query = std::move(*query);
+    }
     if (call.route->needs_if_match && !call.request.header("If-Match")) {
         // The version is the handler's to compare; that there is one is checked here.
         return call.problem(*check_if_match(call, {}));

@@ -10,6 +10,7 @@
 #include "api/access_rules.hpp"
 #include "api/openapi.hpp"
 #include "api/routes.hpp"
+#include "api/static_files.hpp"
 #include "config/network_text.hpp"
 #include "runtime/random_bits.hpp"
 
@@ -192,6 +193,9 @@ std::vector<Route> ApiService::routes() {
     add_scheduler_routes(all, link);
     add_settings_routes(all, link);
     add_fleet_routes(all, link);
+    add_fleet_snapshot_routes(all, link, *hub_);
+    add_insight_routes(all, link);
+    add_outlook_routes(all, link);
     add_target_routes(all, link);
     add_target_bulk_routes(all, link);
     add_addon_routes(all, link);
@@ -203,7 +207,11 @@ std::vector<Route> ApiService::routes() {
     add_audit_routes(all, link);
     add_worker_routes(all, link);
     add_system_routes(all, link);
-    return with_documentation(std::move(all), {.title = "Pollux", .version = options_.version});
+    add_status_routes(all, link, *accounts_);
+    all = with_documentation(std::move(all), {.title = "Pollux", .version = options_.version});
+    add_static_routes(all,
+                      std::make_shared<const StaticFiles>(packed_web_files(), web_files_blob()));
+    return all;
 }
 
 // On the API's thread.

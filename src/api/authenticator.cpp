@@ -1,10 +1,13 @@
 #include "api/authenticator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "access/credential_rules.hpp"
 #include "access/token.hpp"
+#include "base/text.hpp"
 
 namespace pollux::api {
 namespace {
@@ -21,6 +24,16 @@ Problem unauthorized(const base::Error& error) { return unauthorized(error.code,
 
 Problem refusal(std::string code, std::string detail) {
     return {.status = 403, .code = std::move(code), .detail = std::move(detail)};
+}
+
+// Names both sides, for who set up a proxy that does not pass on which host was asked.
+Problem foreign_origin(const net::Request& request) {
+    return refusal(
+        "access.origin",
+        fmt::format("the request comes from another site: its Origin is {}, this host is {}; a "
+                    "proxy in front must pass on the field Host as it got it",
+                    base::quoted(request.header("origin").value_or("")),
+                    base::quoted(request.header("host").value_or(""))));
 }
 
 // The host of "https://host:port" or "host:port", without a port that is the scheme's own.
@@ -58,6 +71,9 @@ bool is_own_host(std::string_view host) {
 bool same_origin(const net::Request& request, const Client& client) {
     const auto origin = request.header("origin");
     if (!origin) return true;
+    // No page can set this one: its browser compared the origins as it sees them, in front of all
+    // proxies. It is sent over TLS only.
+    if (request.header("sec-fetch-site") == "same-origin") return true;
     auto host = request.header("host");
     if (client.by_trusted_proxy && request.header("x-forwarded-host")) {
         host = request.header("x-forwarded-host");
@@ -140,7 +156,7 @@ std::expected<Principal, Problem> AccountAuthenticator::by_basic(const net::Requ
     }
     // Browsers add it by themselves.
     if (is_unsafe(request.method) && !same_origin(request, client)) {
-        return std::unexpected(refusal("access.origin", "the request comes from another site"));
+        return std::unexpected(foreign_origin(request));
     }
     return std::move(*principal);
 }
@@ -151,9 +167,7 @@ std::expected<Principal, Problem> AccountAuthenticator::without_token(
     // What a browser adds by itself must not work for pages of others: those cannot read answers,
     // but a WebSocket they could.
     const bool ambient_use = route.upgrade || is_unsafe(request.method);
-    const auto foreign = [] {
-        return std::unexpected(refusal("access.origin", "the request comes from another site"));
-    };
+    const auto foreign = [&] { return std::unexpected(foreign_origin(request)); };
     std::optional<Problem> problem;
     if (cookie) {
         auto principal = accounts_.by_session(*cookie);

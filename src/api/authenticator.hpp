@@ -72,7 +72,8 @@ class AccountAuthenticator final : public Authenticator {
 };
 
 // Whether an Origin field, if there is one, names the host that was asked; a trusted proxy says in
-// X-Forwarded-Host which one that was.
+// X-Forwarded-Host which one that was. A browser that says same-origin in Sec-Fetch-Site is
+// believed.
 bool same_origin(const net::Request& request, const Client& client);
 
 }  // namespace pollux::api

@@ -184,6 +184,20 @@ TEST_F(AuthenticatorTest, AWebSocketWithACookieComesFromOurOwnPages) {
     EXPECT_EQ(who(request("GET", {{"Cookie", cookie()}}), true), "user:alice");
 }
 
+// A proxy that does not pass on Host: the browser's own word counts, and only if it is that word.
+TEST_F(AuthenticatorTest, AWebSocketBehindAProxyIsBelievedByWhatTheBrowserSaw) {
+    const auto socket = [&](std::string site) {
+        return who(request("GET", {{"Cookie", cookie()},
+                                   {"Origin", "https://outside.example.org"},
+                                   {"Sec-Fetch-Site", std::move(site)}}),
+                   true);
+    };
+    EXPECT_EQ(socket("same-origin"), "user:alice");
+    for (const char* other : {"same-site", "cross-site", "none", "", "SAME-ORIGIN, cross-site"}) {
+        EXPECT_EQ(socket(other), "403 access.origin") << other;
+    }
+}
+
 TEST_F(AuthenticatorTest, TwoCredentialsOfAKindAreRefused) {
     EXPECT_EQ(who(request("GET", {{"X-API-Token", token_}, {"x-api-token", token_}})),
               "400 access.ambiguous");

@@ -119,9 +119,9 @@ std::string docs_page(std::span<const Route> routes, const ApiInfo& info) {
     std::string out = fmt::format(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0} API</title>"
         "<meta name=\"viewport\" content=\"width=device-width\">"
-        "<link rel=\"stylesheet\" href=\"/api/docs/style.css\"></head>\n<body><h1>{0} API "
+        "<link rel=\"stylesheet\" href=\"docs/style.css\"></head>\n<body><h1>{0} API "
         "{1}</h1>\n"
-        "<p>{2}</p>\n<p>For programs: <a href=\"/api/openapi.json\">OpenAPI 3.1</a>.</p>\n<ul>\n",
+        "<p>{2}</p>\n<p>For programs: <a href=\"openapi.json\">OpenAPI 3.1</a>.</p>\n<ul>\n",
         escaped(info.title), escaped(info.version), escaped(info.description));
     const auto title = [](std::string_view tag) { return tag.empty() ? "other" : escaped(tag); };
     for (auto& [tag, operations] : tags) {

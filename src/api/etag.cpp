@@ -13,8 +13,9 @@ constexpr base::SipKey kTextKey{0x706f6c6c75782d65ULL, 0x746167732d763031ULL};
 std::string_view opaque(std::string_view tag) {
     if (tag.size() < 2 || tag.front() != '"' || tag.back() != '"') return {};
     tag = tag.substr(1, tag.size() - 2);
-    constexpr std::string_view kCoding = "-gzip";
-    if (tag.ends_with(kCoding)) tag.remove_suffix(kCoding.size());
+    for (const std::string_view coding : {"-gzip", "-br"}) {
+        if (tag.ends_with(coding)) return tag.substr(0, tag.size() - coding.size());
+    }
     return tag;
 }
 

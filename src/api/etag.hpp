@@ -17,7 +17,7 @@ std::string etag_of(std::uint64_t version);
 std::string etag_of_text(std::string_view text);
 
 // Whether a field such as `"a", W/"b"` or `*` names the tag. Compressed answers carry the tag with
-// "-gzip" inside, which counts as the same.
+// "-gzip" or "-br" inside, which counts as the same.
 bool etag_listed(std::string_view field, std::string_view etag, bool weak_counts);
 
 // For writes: 428 without If-Match (if the route needs it), 412 if it names another version.

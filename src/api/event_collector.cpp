@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/alert_pages.hpp"
+#include "api/event_digest.hpp"
 #include "api/fleet_pages.hpp"
 #include "base/text.hpp"
 #include "document/json_writer.hpp"
@@ -194,7 +195,7 @@ void EventCollector::tick() {
     timer_.arm_in(polls ? kPollBatch : kEverySecond);
     link_.server.events().want_polls(polls);
     for (const runtime::PollNews& news : link_.server.events().take_polls()) {
-        hub_.publish(EventType::kPollResult, news.key, poll_data(news));
+        hub_.publish(EventType::kPollResult, news.key, poll_data(news), nullptr, brief_of(news));
     }
     if (asking_ && now - asked_at_ > kCorePatience && std::exchange(core_answers_, false)) {
         tell_status();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/event_digest.hpp"
 #include "api/event_message.hpp"
 
 namespace pollux::api {
@@ -37,6 +38,8 @@ struct EventHub::Client {
     bool resumed = false;        // the position was chosen; it waits for a subscription
     bool behind = false;         // the buffer is full: goes on when it is drained
     bool again = false;          // has more to look at in the next turn
+    bool gathers = false;        // takes results of polls together
+    EventDigest digest;          // of those that were not sent yet
     std::string owed;            // answers for which there was no room
     std::uint32_t messages = 0;  // since the last look at the login
     std::unique_ptr<net::WebSocket> socket;
@@ -49,6 +52,7 @@ EventHub::EventHub(net::EventLoop& loop, EventHubPorts ports, EventHubOptions op
       ring_(options.epoch, options.ring),
       view_(ports_.view()),
       logins_timer_(loop, [this] { look_at_logins(); }),
+      digest_timer_(loop, [this] { send_digests(); }),
       go_on_timer_(loop, [this] { go_on(); }) {
     logins_timer_.arm_in(options_.look_at_logins);
 }
@@ -58,10 +62,11 @@ EventHub::~EventHub() = default;
 // --- events -------------------------------------------------------------------------------------
 
 std::uint64_t EventHub::publish(EventType type, std::string key, std::string_view data,
-                                std::shared_ptr<const EventScope> scope) {
+                                std::shared_ptr<const EventScope> scope, std::string brief) {
     ++counts_.published;
-    const auto event = ring_.add(type, std::move(key), ports_.wall(),
-                                 data.size() > kLongestData ? kLeftOut : data, std::move(scope));
+    const auto event =
+        ring_.add(type, std::move(key), ports_.wall(), data.size() > kLongestData ? kLeftOut : data,
+                  std::move(scope), std::move(brief));
     fan_out(event);
     return event->number;
 }
@@ -91,9 +96,36 @@ void EventHub::fan_out(const std::shared_ptr<const Event>& event) {
 
 // False: there is no room; it is sent when there is.
 bool EventHub::send(Client& client, const Event& event) {
+    if (client.gathers && EventDigest::takes(event)) {
+        if (client.digest.full()) send_digest(client);
+        if (client.behind) return false;
+        client.digest.add(event);
+        if (!digest_timer_.armed()) digest_timer_.arm_in(options_.digest);
+        return true;
+    }
+    // Numbers rise: who comes back with the last one it saw has missed nothing before it.
+    if (!client.digest.empty()) send_digest(client);
+    if (client.behind) return false;
     client.behind = client.socket->send_encoded(event.frame) == net::WebSocket::Sent::kFull;
     if (!client.behind) ++counts_.sent;
     return !client.behind;
+}
+
+void EventHub::send_digest(Client& client) {
+    answer(client, client.digest.take());
+    ++counts_.sent;
+}
+
+// Who reads slowly gets it later; meanwhile nothing is added.
+void EventHub::send_digests() {
+    for (const auto& [id, client] : clients_) {
+        if (client->digest.empty()) continue;
+        if (!client->behind) {
+            send_digest(*client);
+        } else if (!digest_timer_.armed()) {
+            digest_timer_.arm_in(options_.digest);
+        }
+    }
 }
 
 bool EventHub::due_to(Client& client, const Event& event, const config::TargetPlanInput* target) {
@@ -281,6 +313,7 @@ void EventHub::take_message(Client& client, const std::string& text) {
         case Kind::kPing: return answer(client, numbered_message("pong", ring_.newest()));
         case Kind::kResume: return resume(client, message->number);
         case Kind::kSubscribe:
+            client.gathers = client.gathers || message->gather;
             return change_filter(
                 client, [&](EventFilter& filter) { return filter.add(std::move(wanted)); },
                 "subscribed");

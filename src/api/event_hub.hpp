@@ -51,6 +51,7 @@ struct EventHubOptions {
     base::Duration ping_interval = std::chrono::seconds(30);
     base::Duration pong_timeout = std::chrono::seconds(30);
     base::Duration gather = std::chrono::milliseconds(50);
+    base::Duration digest = std::chrono::seconds(1);  // for who takes results together
     base::Duration look_at_logins = std::chrono::seconds(10);
     // Messages of one client between two looks at its login.
     std::uint32_t messages = 200;
@@ -76,7 +77,8 @@ class EventHub {
     // Numbers and sends. `data` is a JSON value; one that is too large is left out. Returns the
     // number.
     std::uint64_t publish(EventType type, std::string key, std::string_view data,
-                          std::shared_ptr<const EventScope> scope = nullptr);
+                          std::shared_ptr<const EventScope> scope = nullptr,
+                          std::string brief = {});
     // Events were lost before they came here: everybody is told to start over.
     void lost();
     // The state of the server that a new follower is told, as JSON.
@@ -116,6 +118,8 @@ class EventHub {
     void tell_resync(Client& client);
     void fan_out(const std::shared_ptr<const Event>& event);
     bool send(Client& client, const Event& event);
+    void send_digest(Client& client);
+    void send_digests();
     bool due_to(Client& client, const Event& event, const config::TargetPlanInput* target);
     const config::TargetPlanInput* target_of(const Event& event);
     void look_at_fleet();
@@ -142,6 +146,7 @@ class EventHub {
     std::string status_;
     EventHubCounts counts_;
     net::Timer logins_timer_;
+    net::Timer digest_timer_;
     net::Timer go_on_timer_;  // for those who have more to catch up than a turn allows
 };
 

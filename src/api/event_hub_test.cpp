@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/event_digest.hpp"
 #include "net/http_test_support.hpp"
 
 namespace pollux::api {
@@ -79,6 +80,7 @@ class EventHubTest : public testing::Test {
     void SetUp() override { make({}); }
     void make(EventHubOptions options) {
         options.epoch = 7;
+        options.digest = base::Duration::zero();
         options.gather = base::Duration::zero();
         EventHubPorts ports;
         ports.view = [this] { return view; };
@@ -415,6 +417,63 @@ TEST(EventFilter, UnsubscribesFromTypesAndNames) {
     EXPECT_TRUE(filter.wants(kJobChanged));
     filter.remove({.types = Subscription::kAllTypes, .targets = {"b"}, .groups = {}});
     EXPECT_TRUE(filter.empty());
+}
+
+TEST_F(EventHubTest, ResultsComeTogetherForWhoAsksForThat) {
+    Follower page = subscribed(R"({"type":"subscribe","gather":true})");
+    Follower other = subscribed();
+    runtime::PollNews good;
+    good.key = "http::a";
+    good.at = kNow;
+    good.duration = std::chrono::microseconds(12'300);
+    good.next_due = kNow + std::chrono::seconds(60);
+    runtime::PollNews bad = good;
+    bad.key = "http::b#slow";
+    bad.outcome = model::Outcome::kTransient;
+    bad.failures = 2;
+    bad.code = "http.timeout";
+    bad.next_due = {};
+    for (const runtime::PollNews* one : {&good, &bad}) {
+        hub->publish(kPollResult, one->key, "{}", nullptr, brief_of(*one));
+    }
+    change("http::a");
+    const auto at = kNow.us / 1000;
+    EXPECT_THAT(
+        told(page),
+        ElementsAre(
+            fmt::format(R"({{"type":"poll_results","seq":{0},"data":{{"http":[["a",{1},13,60000],)"
+                        R"(["b#slow",{1},13,0,"transient",2,"http.timeout"]]}}}})",
+                        kFirst + 1, at),
+            event(kFirst + 2, "http::a")))
+        << "in the order of their numbers";
+    EXPECT_THAT(told(other), ElementsAre(event(kFirst, "http::a", "poll_result"),
+                                         event(kFirst + 1, "http::b#slow", "poll_result"),
+                                         event(kFirst + 2, "http::a")));
+}
+
+TEST_F(EventHubTest, ALongListOfResultsIsToldInParts) {
+    Follower page = subscribed(R"({"type":"subscribe","gather":true})");
+    runtime::PollNews news;
+    news.at = kNow;
+    constexpr int kResults = 5000;
+    for (int i = 0; i < kResults; ++i) {
+        news.key = fmt::format("http::device-{}", i);
+        hub->publish(kPollResult, news.key, "{}", nullptr, brief_of(news));
+    }
+    std::size_t rows = 0;
+    std::size_t messages = 0;
+    for (int i = 0; i < 20 && rows < kResults; ++i) {
+        for (const std::string& text : told(page)) {
+            EXPECT_LT(text.size(), 32U * 1024);
+            for (std::size_t at = text.find("[\"device"); at != std::string::npos;
+                 at = text.find("[\"device", at + 1)) {
+                ++rows;
+            }
+            ++messages;
+        }
+    }
+    EXPECT_EQ(rows, kResults);
+    EXPECT_GT(messages, 3U);
 }
 
 }  // namespace

@@ -64,6 +64,9 @@ base::Result<FollowerMessage> read_follower_message(const std::string& text) {
         types = reader.strings("event_types");
         message.subscription.targets = reader.strings("targets");
         message.subscription.groups = reader.strings("groups");
+        if (message.kind == Kind::kSubscribe) {
+            message.gather = reader.boolean("gather").value_or(false);
+        }
     } else if (message.kind == Kind::kResume) {
         const auto number = reader.integer("seq", 0, std::numeric_limits<std::int64_t>::max(),
                                            document::Need::kRequired);

@@ -14,6 +14,7 @@ struct FollowerMessage {
     enum class Kind : std::uint8_t { kSubscribe, kUnsubscribe, kResume, kPing };
     Kind kind = Kind::kPing;
     Subscription subscription;  // of the first two
+    bool gather = false;        // of a subscription: results of polls together
     std::uint64_t number = 0;   // to resume after
 };
 

@@ -38,11 +38,13 @@ bool EventRing::replaces(EventType type) {
 
 std::shared_ptr<const Event> EventRing::add(EventType type, std::string key, base::WallTime at,
                                             std::string_view data,
-                                            std::shared_ptr<const EventScope> scope) {
+                                            std::shared_ptr<const EventScope> scope,
+                                            std::string brief) {
     auto event = std::make_shared<Event>();
     event->number = next_++;
     event->type = type;
     event->scope = std::move(scope);
+    event->brief = std::move(brief);
     std::string text;
     document::JsonWriter json(text);
     json.object().field("type", to_string(type)).field("seq", event->number).field("at", at);
@@ -51,7 +53,7 @@ std::shared_ptr<const Event> EventRing::add(EventType type, std::string key, bas
     event->frame.shrink_to_fit();
     event->begin = event->frame.size() - text.size();
     event->key = std::move(key);
-    bytes_ += event->frame.size();
+    bytes_ += bytes_of(*event);
     ++kept_;
     events_.push_back(event);
     if (replaces(type)) {
@@ -69,7 +71,7 @@ std::shared_ptr<const Event> EventRing::add(EventType type, std::string key, bas
 }
 
 void EventRing::take_out(std::shared_ptr<const Event>& event) {
-    bytes_ -= event->frame.size();
+    bytes_ -= bytes_of(*event);
     --kept_;
     event.reset();
 }

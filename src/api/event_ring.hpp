@@ -61,6 +61,7 @@ struct Event {
     std::shared_ptr<const EventScope> scope;
     std::string frame;      // the message as a WebSocket sends it: one encoding for everybody
     std::size_t begin = 0;  // of the text in the frame
+    std::string brief;      // of results: a row for who takes them together; see event_digest.hpp
 
     // The whole message as JSON.
     std::string_view text() const { return std::string_view(frame).substr(begin); }
@@ -79,7 +80,8 @@ class EventRing {
     // `data` is a JSON value.
     std::shared_ptr<const Event> add(EventType type, std::string key, base::WallTime at,
                                      std::string_view data,
-                                     std::shared_ptr<const EventScope> scope = nullptr);
+                                     std::shared_ptr<const EventScope> scope = nullptr,
+                                     std::string brief = {});
     // Events were lost before they came here: every follower is to start over.
     void forget();
 
@@ -104,6 +106,9 @@ class EventRing {
     static bool replaces(EventType type);
     void drop_oldest();
     void take_out(std::shared_ptr<const Event>& event);
+    static std::size_t bytes_of(const Event& event) {
+        return event.frame.size() + event.brief.size();
+    }
 
     std::uint32_t epoch_;
     EventRingLimits limits_;

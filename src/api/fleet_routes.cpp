@@ -7,7 +7,9 @@
 #include "api/etag.hpp"
 #include "api/fleet_edits.hpp"
 #include "api/fleet_pages.hpp"
+#include "api/made_once.hpp"
 #include "api/paging.hpp"
+#include "api/profile_page.hpp"
 #include "api/routes.hpp"
 #include "api/silence_edits.hpp"
 #include "api/silence_rules.hpp"
@@ -105,6 +107,43 @@ void get(const ServerLink& link, const Collection& collection, Call call) {
     write_object(json, *object);
     call.etag = etag_of(object->version);
     call.json(200, std::move(body));
+}
+
+// All of them, kept for a moment: gathering them stops by every shard and walks the whole fleet.
+using Profiles = MadeOnce<std::vector<runtime::ProfileRow>>;
+constexpr base::Duration kProfilesFreshFor = std::chrono::seconds(5);
+
+std::shared_ptr<Profiles> gathered_profiles(const ServerLink& link) {
+    return std::make_shared<Profiles>(Profiles::Rules{
+        .make =
+            [link](Profiles::Done done) {
+                auto held = std::make_shared<Profiles::Done>(std::move(done));
+                link.on_main([link, held] {
+                    link.server.profiles([link, held](auto rows) {
+                        link.loop->post([held, rows = std::move(rows)]() mutable {
+                            (*held)(std::make_shared<const std::vector<runtime::ProfileRow>>(
+                                std::move(rows)));
+                        });
+                    });
+                });
+            },
+        .fresh_for = kProfilesFreshFor});
+}
+
+void get_profile(const ServerLink& link, Profiles& profiles, Call call) {
+    const auto view = link.view();
+    std::string name(call.parameter("name"));
+    const ConfigObject* object = runtime::find_object(*view, ObjectKind::kDevice, name);
+    if (object == nullptr || !may(call, Permission::kRead, *view, *object)) {
+        call.problem(not_found("device " + base::quoted(name)));
+        return;
+    }
+    auto held = std::make_shared<Call>(std::move(call));
+    const bool taken = profiles.ask([held, name = std::move(name)](const Profiles::Result& rows) {
+        if (!rows) return held->problem(rows.error());
+        held->json(200, device_profile_page(**rows, name));
+    });
+    if (!taken) held->problem(too_many_wait());
 }
 
 // The changed object, or nothing when it is gone.
@@ -363,6 +402,17 @@ void add_fleet_routes(std::vector<Route>& routes, const ServerLink& link) {
         add_collection(routes, link, collection);
     }
     add_expire(routes, link);
+    Route profile = fleet_route(kDevices, 1, "GET", "/api/devices/{name}/profile");
+    profile.operation = "getDeviceProfile";
+    profile.summary = "What was learned about asking an SNMP device, by address.";
+    profile.description =
+        "Sizes in use (`now`), the smallest that failed (`ceiling`), and what the fleet decided "
+        "instead (`fixed`). Empty for devices that are not asked by SNMP, or were not yet.";
+    profile.response_example = R"({"profiles":[]})";
+    profile.handler = [link, profiles = gathered_profiles(link)](Call call) {
+        get_profile(link, *profiles, std::move(call));
+    };
+    routes.push_back(std::move(profile));
 }
 
 }  // namespace pollux::api

@@ -17,6 +17,14 @@ using document::JsonWriter;
 
 constexpr base::Duration kUsualSpan = std::chrono::hours(24);
 
+std::string no_history_page(const std::string& key) {
+    std::string text;
+    document::JsonWriter json(text);
+    json.object().field("key", key).field("more", false).key("series").array().end_array();
+    json.end_object();
+    return text;
+}
+
 // Whether the call may see the target of the path; otherwise it is answered.
 bool may_see(const ServerLink& link, const std::string& key, Call& call) {
     const auto view = link.view();
@@ -60,8 +68,14 @@ void history(const ServerLink& link, Call call) {
                        answer.json(200, std::move(*page));
                        return;
                    }
+                   const bool nothing = page.error().code == "history.unknown_metric";
+                   // A target that was just added has a history: an empty one.
+                   if (nothing && wish.metric.empty()) {
+                       answer.json(200, no_history_page(wish.key));
+                       return;
+                   }
                    Problem problem = problem_of(page.error());
-                   if (page.error().code == "history.unknown_metric") problem.status = 404;
+                   if (nothing) problem.status = 404;
                    if (page.error().code == "history.off") problem.status = 409;
                    answer.problem(problem);
                });

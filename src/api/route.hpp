@@ -69,6 +69,7 @@ struct Route {
     bool needs_if_match = false;  // 428 without If-Match; the handler compares the version
     bool secret_answer = false;   // shows a secret once: a replay by Idempotency-Key is 409 instead
     bool upgrade = false;         // a WebSocket: GET with Upgrade
+    bool any_query = false;       // the query is not looked at: pages that people link to
 
     Handler handler = {};
 };

@@ -2,6 +2,7 @@
 // thread and keep a copy of the link.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "api/route.hpp"
@@ -12,6 +13,8 @@ namespace pollux::api {
 
 class EventCollector;
 class EventHub;
+class StaticFiles;
+class Accounts;
 
 void add_monitoring_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link);
@@ -19,6 +22,12 @@ void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_event_routes(std::vector<Route>& routes, EventHub& hub, EventCollector& collector);
 void add_failure_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_fleet_routes(std::vector<Route>& routes, const ServerLink& link);
+// All targets at once: the table and the overview. The hub outlives the routes.
+void add_fleet_snapshot_routes(std::vector<Route>& routes, const ServerLink& link, EventHub& hub);
+// What went on: runs of a target, the scheduler over time, who takes the time.
+void add_insight_routes(std::vector<Route>& routes, const ServerLink& link);
+// What would be: policies compared, settings tried out.
+void add_outlook_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_target_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_addon_routes(std::vector<Route>& routes, const ServerLink& link);
@@ -41,5 +50,10 @@ void add_settings_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_audit_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_worker_routes(std::vector<Route>& routes, const ServerLink& link);
 void add_system_routes(std::vector<Route>& routes, const ServerLink& link);
+// For everybody; the accounts outlive the routes.
+void add_status_routes(std::vector<Route>& routes, const ServerLink& link,
+                       const Accounts& accounts);
+// The dashboard. No operations: added behind the description of the API.
+void add_static_routes(std::vector<Route>& routes, std::shared_ptr<const StaticFiles> files);
 
 }  // namespace pollux::api

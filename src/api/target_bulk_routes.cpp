@@ -52,13 +52,15 @@ std::expected<Bulk, Problem> read_bulk(const Call& call) {
     return bulk;
 }
 
-bool may_manage(const Call& call, const runtime::FleetView& view, const TargetOperation& one) {
+// As the operations on one target: edits need more than switches and polls.
+bool may(const Call& call, const runtime::FleetView& view, const TargetOperation& one) {
+    const Permission needed =
+        config::is_edit(one.verb) ? Permission::kManage : Permission::kOperate;
     model::ConfigObject meant;
     meant.kind = model::ObjectKind::kTarget;
     meant.name = one.target.key();
-    return access::may_everywhere(call.principal, Permission::kManage, Area::kFleet) ||
-           access::may_on(call.principal, Permission::kManage, Area::kFleet,
-                          labels_of_object(view, meant));
+    return access::may_everywhere(call.principal, needed, Area::kFleet) ||
+           access::may_on(call.principal, needed, Area::kFleet, labels_of_object(view, meant));
 }
 
 // In the words of the operations on one target.
@@ -162,7 +164,7 @@ void bulk(const ServerLink& link, Call call) {
     const auto view = link.view();
     std::vector<model::AuditEntry> entries;
     for (const TargetOperation& one : read->operations) {
-        if (!may_manage(call, *view, one)) {
+        if (!may(call, *view, one)) {
             auto entry = entry_of(call, one, read->reason);
             refuse(link, std::move(call), std::move(entry));
             return;
@@ -318,7 +320,9 @@ void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) 
     many.description =
         "All edits are taken in one transaction or none is; each operation sees those before it, "
         "and a mistake is told with its pointer. Switches and polls are checked with them and done "
-        "after; one that finds nothing to do is `unchanged`.";
+        "after; one that finds nothing to do is `unchanged`. An operator may switch and poll, an "
+        "admin may also edit.";
+    many.permission = Permission::kOperate;
     many.request_schema =
         R"({"type":"object","required":["operations"],"properties":{"operations":)"
         R"({"type":"array"},"reason":{"type":"string"}}})";

@@ -160,8 +160,13 @@ void create(const ServerLink& link, Call call) {
     edit_fleet(
         link, std::move(call),
         [name, device = device == nullptr ? Node() : *device,
-         settings = settings == nullptr ? Node() : *settings](auto current, auto& problems) {
-            return config::add_target(current, name, device, settings, problems);
+         settings = settings == nullptr ? Node() : *settings](
+            auto current, auto& problems) -> base::Result<std::vector<config::WantedObject>> {
+            auto wanted = config::add_target(current, name, device, settings, problems);
+            if (!wanted) return wanted;
+            config::check_target_bodies(*wanted, "", problems);
+            if (!problems.ok()) return std::unexpected(problems.as_error("object.invalid"));
+            return wanted;
         },
         std::move(entry),
         [link, key = name.key()](Call answer) { answer_with(link, key, 201, std::move(answer)); });

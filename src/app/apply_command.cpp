@@ -56,7 +56,8 @@ int apply_offline(const ApplyArguments& arguments, const std::vector<config::Fil
     options.offline = true;
     auto server = runtime::Server::start(**loop, log, std::move(options));
     if (!server) return complain(server.error());
-    const auto done = (*server)->apply(files, arguments.adopt);
+    const auto done = (*server)->apply(files, arguments.adopt ? runtime::OwnedElsewhere::kAdopt
+                                                              : runtime::OwnedElsewhere::kRefuse);
     if (!done) return complain(done.error());
     std::string warnings;
     for (const auto& item : done->warnings) warnings += document::to_string(item) + "\n";

@@ -5,9 +5,9 @@
 #include <charconv>
 
 #include "api/history_page.hpp"
+#include "api/profile_page.hpp"
 #include "app/events_page.hpp"
 #include "app/fleet_access.hpp"
-#include "app/profile_page.hpp"
 #include "app/server_page.hpp"
 #include "base/bytes.hpp"
 #include "document/scalar.hpp"
@@ -206,7 +206,7 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
         std::string device = net::query_parameter(request.query, "device").value_or("");
         server_.profiles([device = std::move(device), responder = std::move(responder)](
                              const std::vector<runtime::ProfileRow>& rows) mutable {
-            responder.send(net::Response::json(200, profile_page(rows, device)));
+            responder.send(net::Response::json(200, api::profile_page(rows, device)));
         });
     } else if (route == "POST /operate") {
         operate(request, std::move(responder));
@@ -251,7 +251,9 @@ void ControlServer::apply(const net::Request& request, net::Responder responder)
         return;
     }
     const bool adopt = net::query_parameter(request.query, "adopt") == "true";
-    const auto report = server_.apply(*files, adopt, kPrincipal);
+    const auto report = server_.apply(
+        *files, adopt ? runtime::OwnedElsewhere::kAdopt : runtime::OwnedElsewhere::kRefuse,
+        kPrincipal);
     if (!report) {
         responder.send(problem(422, report.error()));
         return;

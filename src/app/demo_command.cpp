@@ -71,14 +71,15 @@ void print_where(const DemoArguments& arguments, const lab::FleetServer& fleet,
     const std::string metrics = serving.metrics_address().to_string();
     fmt::print(
         "{} simulated SNMP devices and {} HTTP devices on loopback; data in {}\n"
+        "  dashboard        {}/\n"
         "  API              {}/api/docs\n"
         "  metrics          curl http://{}/metrics\n"
         "  polled values    curl http://{}/metrics/devices\n"
         "  why (not)        pollux explain snmp-system::sw-00001 --data {}\n"
         "  break something  pollux fleet ctl --control {} fault sw-00001 down --for 3m\n"
         "Ctrl-C ends it; started again, it goes on where it was.\n\n",
-        arguments.fleet.snmp, arguments.fleet.http, arguments.data, serving.api_url(), metrics,
-        metrics, arguments.data, fleet.ports().control);
+        arguments.fleet.snmp, arguments.fleet.http, arguments.data, serving.api_url(),
+        serving.api_url(), metrics, metrics, arguments.data, fleet.ports().control);
     fmt::print("{}", first_steps(serving));
     std::fflush(stdout);
 }

@@ -80,7 +80,8 @@ int events(const EventsArguments& arguments) {
         Printer printer(arguments);
         const auto status = follow_events(
             options, [&](std::string_view message) { return printer.take(message); }, &tell);
-        if (!status) return std::unexpected(status.error());
+        // Ctrl-C while it connects is no failure.
+        if (!status && !StopSignals::stopped()) return std::unexpected(status.error());
         return 0;
     });
 }

@@ -21,6 +21,7 @@ struct IncidentArguments : ApiArguments {
     std::string device;
     std::string text;
     std::string note;
+    bool shown = false;
     std::string length;
     std::size_t limit = 0;
 };
@@ -63,6 +64,7 @@ int act(const IncidentArguments& arguments, std::string_view verb, std::string_v
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
         Node body = Node::map();
         if (!arguments.note.empty()) body.set("note", Node::text(arguments.note));
+        if (arguments.shown) body.set("public", Node::boolean(true));
         if (!arguments.length.empty()) body.set("for", Node::text(arguments.length));
         if (!arguments.reason.empty()) body.set("reason", Node::text(arguments.reason));
         return app::act(
@@ -115,6 +117,8 @@ void add_incidents(CLI::App& app, int& status) {
         command->add_option("id", arguments->id, "Its id")->required();
         if (verb.verb == "notes") {
             command->add_option("note", arguments->note, "What to write")->required();
+            command->add_flag("--public", arguments->shown,
+                              "Show it to everybody, on the status page");
         } else {
             command->add_option("--note", arguments->note, "For everybody who sees it");
         }

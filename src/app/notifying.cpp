@@ -158,10 +158,14 @@ void Notifying::take(Setup setup) {
     const bool other = !same(setup.sentinel.heartbeat, sentinel_options_.heartbeat) ||
                        !same(setup.sentinel.peer, sentinel_options_.peer);
     if (sentinel_ && !other) return;
+    // Nobody looks any more, also since a restart with other settings: nobody would take it back.
+    if (setup.sentinel.peer.url.empty()) tell_of_peer(false, {}, net::wall_now());
     sentinel_options_ = setup.sentinel;
     sentinel_ = std::make_unique<feed::Sentinel>(
         *loop_, *client_, std::move(setup.sentinel), [this] { return server_.well(); },
-        [this](const feed::PeerReport& change) { peer_changed(change); });
+        [this](const feed::PeerReport& one) {
+            tell_of_peer(one.change == feed::PeerChange::kLost, one.message, one.at);
+        });
 }
 
 void Notifying::make_forwarder() {
@@ -217,20 +221,19 @@ void Notifying::report(const feed::DeliveryReport& report) {
     if (runtime::AlertDesk* desk = server_.alerts()) desk->delivered({row});
 }
 
-// The other Pollux is dead, or lives again: an alert of our own.
-void Notifying::peer_changed(const feed::PeerReport& report) {
+// The other Pollux is dead, or lives: an alert of our own. To clear what is not there does nothing.
+void Notifying::tell_of_peer(bool lost, std::string message, base::WallTime at) {
     runtime::AlertDesk* desk = server_.alerts();
     if (desk == nullptr) return;
-    const bool lost = report.change == feed::PeerChange::kLost;
     model::Signal signal;
     signal.type = "peer_lost";
     signal.severity = "critical";
     signal.category = "monitoring";
     signal.title = "The other Pollux does not answer";
-    signal.message = report.message;
+    signal.message = std::move(message);
     signal.rule = "sentinel_watch";
     signal.clear = !lost;
-    desk->observed_ourselves(std::move(signal), report.at);
+    desk->observed_ourselves(std::move(signal), at);
 }
 
 }  // namespace pollux::app

@@ -58,7 +58,7 @@ class Notifying {
     void offer(std::vector<model::Notification> rows);
     void offer_waiting();
     void report(const feed::DeliveryReport& report);
-    void peer_changed(const feed::PeerReport& report);
+    void tell_of_peer(bool lost, std::string message, base::WallTime at);
     void make_forwarder();
     void snapshot(std::move_only_function<void(std::vector<model::Alert>)> done);
 

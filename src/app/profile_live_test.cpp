@@ -7,7 +7,7 @@
 #include <chrono>
 #include <optional>
 
-#include "app/profile_page.hpp"
+#include "api/profile_page.hpp"
 #include "app/serving.hpp"
 #include "lab/fleet_server.hpp"
 #include "net/test_process.hpp"
@@ -89,10 +89,10 @@ devices:
         EXPECT_GT(rows[0].profile.cuts, 0U) << "the switch answers one packet at most";
         identity = rows[0].profile.description;
         EXPECT_NE(identity, 0U);
-        const std::string page = profile_page(rows, "core-1");
+        const std::string page = api::profile_page(rows, "core-1");
         EXPECT_THAT(page, HasSubstr("\"device\":\"core-1\""));
         EXPECT_THAT(page, HasSubstr("\"fixed\":true"));
-        EXPECT_EQ(profile_page(rows, "core-2"), "{\"profiles\":[]}");
+        EXPECT_EQ(api::profile_page(rows, "core-2"), "{\"profiles\":[]}");
         EXPECT_THAT(metrics(*server), HasSubstr("pollux_snmp_profiles 1\n"));
         EXPECT_THAT(metrics(*server), HasSubstr("pollux_snmp_lying_devices 0\n"));
         server->stop();

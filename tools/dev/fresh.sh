@@ -102,10 +102,23 @@ inside() { # limit, target, line
     for name in http_proxy https_proxy ftp_proxy no_proxy HTTP_PROXY HTTPS_PROXY FTP_PROXY NO_PROXY all_proxy ALL_PROXY; do
         if [[ -n "${!name:-}" ]]; then settings+=("$name=${!name}"); fi
     done
+    # npm takes packages from where it takes them here, and believes who is believed here.
+    if command -v npm >/dev/null; then
+        settings+=("npm_config_registry=$(npm config get registry 2>/dev/null)")
+    fi
+    settings+=("NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt")
+    # ccache tells languages apart: what was compiled here is found there only in the same one.
+    if [[ -z "$fresh_cache" ]]; then
+        settings+=(LANG=C.UTF-8)
+    else
+        for name in LANG LC_ALL LC_CTYPE LC_MESSAGES; do
+            if [[ -n "${!name:-}" ]]; then settings+=("$name=${!name}"); fi
+        done
+    fi
     # shellcheck disable=SC2016 # the inner shell expands these
     bounded "$1" unshare --mount --propagation private --pid --fork --kill-child \
         env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-        LANG=C.UTF-8 LC_ALL=C.UTF-8 TERM=dumb "${settings[@]}" bash -euc '
+        TERM=dumb "${settings[@]}" bash -euc '
             # A root that is no mount point cannot be unshared again, as the tests with sshd do.
             mount --bind "$1" "$1"
             mount -t proc proc "$1/proc"

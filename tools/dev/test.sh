@@ -40,21 +40,14 @@ check_coverage() {
         build/coverage >&2
 }
 
+# Each fuzzer by the clock, as many at once as there are cores; adds them to the totals.
 run_fuzzers() {
-    local source name corpus committed
-    for source in fuzz/*_fuzz.cpp; do
-        [[ -f "$source" ]] || continue
-        name="$(basename "$source" .cpp)"
-        corpus="build/fuzz/corpus/$name"
-        mkdir -p "$corpus" build/fuzz/findings
-        committed=()
-        if [[ -d "fuzz/corpus/$name" ]]; then committed=("fuzz/corpus/$name"); fi
-        say "fuzzing $name for $fuzz_seconds s"
-        count_check "$name (see build/fuzz/findings)" "build/fuzz/bin/$name" "$corpus" \
-            "${committed[@]}" \
-            -max_total_time="$fuzz_seconds" -timeout=10 -print_final_stats=0 -verbosity=0 \
-            -artifact_prefix="build/fuzz/findings/$name-" >&2
-    done
+    local names=() counts=()
+    mapfile -t names < <(fuzzer_names)
+    read -ra counts < <(tools/dev/run_fuzzers.py --wall --minutes "$(awk "BEGIN { print $fuzz_seconds / 60 }")" \
+        "${names[@]}" | tee /dev/stderr | tail -n 1)
+    [[ ${#counts[@]} -eq 4 ]] || give_up "the fuzzers left no result that can be counted"
+    passed=$((passed + counts[0])) failed=$((failed + counts[2]))
 }
 
 # Everything failed before a test could run.
@@ -96,6 +89,9 @@ dev_test() {
 
     if [[ -n "$coverage" ]]; then count_check "coverage of $coverage_minimum %" check_coverage; fi
     if [[ -n "$fuzz" ]]; then run_fuzzers; fi
+    # Again beside the failed tests: an hour of output lies between.
+    local check
+    for check in "${lint_failures[@]}"; do echo "FAILED lint: $check" >&2; done
     echo "$passed passed, $failed failed"
     [[ $failed -eq 0 ]]
 }

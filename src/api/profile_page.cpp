@@ -1,4 +1,4 @@
-#include "app/profile_page.hpp"
+#include "api/profile_page.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "document/node.hpp"
 #include "document/write.hpp"
 
-namespace pollux::app {
+namespace pollux::api {
 namespace {
 
 using document::Node;
@@ -37,10 +37,10 @@ Node size_node(const Climb& climb, std::uint32_t fixed) {
     return node;
 }
 
-Node row_node(const runtime::ProfileRow& row) {
+Node row_node(const runtime::ProfileRow& row, std::string name) {
     const protocol::snmp::DeviceProfile& profile = row.profile;
     Node node = Node::map();
-    node.set("device", Node::text(name_of(row)));
+    node.set("device", Node::text(std::move(name)));
     node.set("address", Node::text(to_string(row.endpoint)));
     node.set("varbinds", size_node(profile.varbinds, row.fixed.max_varbinds));
     node.set("repetitions", size_node(profile.repetitions, row.fixed.max_repetitions));
@@ -62,6 +62,12 @@ Node row_node(const runtime::ProfileRow& row) {
     return node;
 }
 
+std::string page_of(Node list) {
+    Node page = Node::map();
+    page.set("profiles", std::move(list));
+    return document::to_json(page);
+}
+
 }  // namespace
 
 std::string profile_page(const std::vector<runtime::ProfileRow>& rows, std::string_view device) {
@@ -74,10 +80,21 @@ std::string profile_page(const std::vector<runtime::ProfileRow>& rows, std::stri
     };
     std::ranges::sort(wanted, {}, order);
     Node list = Node::sequence();
-    for (const runtime::ProfileRow* row : wanted) list.push(row_node(*row));
-    Node page = Node::map();
-    page.set("profiles", std::move(list));
-    return document::to_json(page);
+    for (const runtime::ProfileRow* row : wanted) list.push(row_node(*row, name_of(*row)));
+    return page_of(std::move(list));
 }
 
-}  // namespace pollux::app
+std::string device_profile_page(const std::vector<runtime::ProfileRow>& rows,
+                                std::string_view device) {
+    std::vector<const runtime::ProfileRow*> wanted;
+    for (const runtime::ProfileRow& row : rows) {
+        if (std::ranges::find(row.devices, device) != row.devices.end()) wanted.push_back(&row);
+    }
+    std::ranges::sort(wanted, {},
+                      [](const runtime::ProfileRow* row) { return to_string(row->endpoint); });
+    Node list = Node::sequence();
+    for (const runtime::ProfileRow* row : wanted) list.push(row_node(*row, std::string(device)));
+    return page_of(std::move(list));
+}
+
+}  // namespace pollux::api

@@ -1,0 +1,261 @@
+// All targets at once: the table and the overview.
+#include <algorithm>
+#include <iterator>
+
+#include "api/alert_acts.hpp"
+#include "api/alert_queries.hpp"
+#include "api/event_hub.hpp"
+#include "api/fleet_snapshot.hpp"
+#include "api/job_scope.hpp"
+#include "api/made_once.hpp"
+#include "api/overview.hpp"
+#include "api/routes.hpp"
+
+namespace pollux::api {
+namespace {
+
+using access::Area;
+using access::Permission;
+
+constexpr base::Duration kDay = std::chrono::hours(24);
+constexpr std::size_t kMostIncidentPages = 10;
+
+struct Gathering {
+    ServerLink link;
+    FleetSnapshot fleet;
+    runtime::AlertSight sight;
+    AlsoAsked also;
+    std::move_only_function<void(FleetSnapshot)> done;
+    std::vector<runtime::PushRow> pushes;
+};
+using Held = std::shared_ptr<Gathering>;
+
+void ask_core(const Held& held) {
+    held->link.ask(
+        [held](const auto& core) {
+            take_polled(core, held->fleet);
+            if (held->also) held->also(core, held->fleet);
+            return held;
+        },
+        [](const Held& taken) {
+            take_heard(taken->pushes, taken->fleet);
+            taken->done(std::move(taken->fleet));
+        });
+}
+
+void ask_alerts(const Held& held) {
+    runtime::AlertDesk* desk = held->link.server.alerts();
+    if (desk == nullptr) return ask_core(held);
+    desk->tally(held->sight, [held](runtime::AlertTally tally) {
+        held->link.loop->post([held, tally = std::move(tally)]() mutable {
+            held->fleet.alerts = std::move(tally);
+            ask_core(held);
+        });
+    });
+}
+
+void ask_heard(const Held& held) {
+    held->link.on_main([held] {
+        held->link.server.push_rows([held](std::vector<runtime::PushRow> rows) {
+            held->link.loop->post([held, rows = std::move(rows)]() mutable {
+                held->pushes = std::move(rows);
+                ask_alerts(held);
+            });
+        });
+    });
+}
+
+FleetSnapshot wanted_by(const Call& call, const ServerLink& link, FrameKeeper& frames,
+                        const EventHub& hub) {
+    FleetSnapshot wanted;
+    wanted.frame = frames.frame_of(link.view());
+    wanted.shown = wanted.frame->seen_by(call.principal);
+    // Before anything is looked at: what happens meanwhile is told again, and nothing is missed.
+    wanted.seq = hub.ring().newest();
+    return wanted;
+}
+
+// --- the overview -------------------------------------------------------------------------------
+
+// On the core's thread.
+std::size_t running_jobs(const runtime::CoreLoop::View& core, const access::Principal& principal,
+                         const runtime::FleetView& view) {
+    const schedule::SchedulerCore& tasks = core.engine.core();
+    std::size_t running = 0;
+    for (std::uint32_t index = 0; index < tasks.capacity(); ++index) {
+        if (!tasks.occupied(index)) continue;
+        const model::TaskHandle task = tasks.handle_at(index);
+        const schedule::TaskSlot& slot = tasks.slot(task);
+        if (slot.recurring() || slot.place != schedule::Place::kRunning) continue;
+        if (may_see_task(principal, view, tasks.key(task), core.plan(index))) ++running;
+    }
+    return running;
+}
+
+// All open incidents, read once for everybody who looks at an overview. The dashboard asks a second
+// after it heard of a change: what was read within this second has the change.
+using OpenIncidents = MadeOnce<std::vector<model::Incident>>;
+constexpr base::Duration kIncidentsFreshFor = std::chrono::seconds(1);
+
+// Blocks for some reads.
+OpenIncidents::Result open_incidents(store::AlertReader& reader) {
+    store::IncidentQuery query;
+    query.open = true;
+    query.limit = store::kMostAlertsPerQuery;
+    auto all = std::make_shared<std::vector<model::Incident>>();
+    for (std::size_t page = 0; page < kMostIncidentPages; ++page) {
+        auto found = reader.incidents(query);
+        if (!found) return std::unexpected(found.error());
+        std::ranges::move(found->rows, std::back_inserter(*all));
+        if (found->next == 0) break;
+        query.before = found->next;
+    }
+    return all;
+}
+
+struct Overview {
+    ServerLink link;
+    std::shared_ptr<OpenIncidents> incidents;
+    FleetSnapshot fleet;
+    OverviewFacts facts;
+    std::optional<Call> call;
+};
+
+void finish(const std::shared_ptr<Overview>& held) {
+    const bool taken = held->incidents->ask([held](const OpenIncidents::Result& open) {
+        Call call = std::move(*held->call);
+        if (!open) return call.problem(open.error());
+        held->link.block(std::move(call), [held, open = *open](Call answer) {
+            held->facts.incidents = incidents_seen_by(answer.principal, *held->link.view(), *open);
+            answer.json(200, overview_page(held->fleet, held->facts));
+        });
+    });
+    if (!taken) held->call->problem(too_many_wait());
+}
+
+void overview(const ServerLink& link, const std::shared_ptr<OpenIncidents>& incidents,
+              FleetSnapshot wanted, Call call) {
+    const access::Principal principal = call.principal;
+    const auto view = link.view();
+    const auto held = std::make_shared<Overview>(link, incidents, FleetSnapshot(), OverviewFacts(),
+                                                 std::move(call));
+    held->facts.store_well = link.server.well();
+    held->facts.review = view->settings.alerts_review;
+    const bool all = access::may_everywhere(principal, Permission::kRead, Area::kMonitoring);
+    AlsoAsked also = [held, principal, view, all](const auto& core, const FleetSnapshot& fleet) {
+        held->facts.rates = all ? rates_of_all(core) : rates_of(core, fleet);
+        held->facts.jobs_running = running_jobs(core, principal, *view);
+    };
+    take_snapshot(
+        link, std::move(wanted), sight_of(principal), std::move(also),
+        [held, principal, view](FleetSnapshot fleet) {
+            held->fleet = std::move(fleet);
+            held->link.on_main([held, gate = job_gate(principal, Permission::kRead, view)] {
+                if (runtime::JobDesk* jobs = held->link.server.jobs()) {
+                    held->facts.jobs_failed = jobs->failed_since(net::wall_now() - kDay, gate);
+                }
+                held->link.loop->post([held] { finish(held); });
+            });
+        });
+}
+
+constexpr std::string_view kOverviewExample =
+    R"({"time":"2026-01-02T03:04:05.000Z","seq":30064771072,"counts":{"up":41,"degraded":0,)"
+    R"("down":1,"stale":0,"unknown":0,"unreachable":0,"disabled":2},"freshness":{"over_bound":1},)"
+    R"("rates":{"polls_per_second":1.4},"attention":[{"kind":"incident",)"
+    R"("title":"switch-1 does not answer","why":"device switch-1","severity":"critical",)"
+    R"("key":"0190a5e0-0000-7000-8000-000000000000","count":1}],)"
+    R"("incidents":{"open":1,"acknowledged":0},"alerts":{"open":1,"suppressed":0,"silenced":0},)"
+    R"("jobs":{"running":0,"failed_24h":0}})";
+
+// --- the table ----------------------------------------------------------------------------------
+
+constexpr std::string_view kFleetSchema =
+    R"({"type":"object","required":["time","seq","groups","label_sets","count","columns"],)"
+    R"("properties":{"time":{"type":"string","format":"date-time"},"seq":{"type":"integer"},)"
+    R"("groups":{"type":"array","items":{"type":"string"}},)"
+    R"("label_sets":{"type":"array","items":{"type":"object"}},"count":{"type":"integer"},)"
+    R"("columns":{"type":"object"}}})";
+
+constexpr std::string_view kFleetExample =
+    R"({"time":"2026-01-02T03:04:05.000Z","seq":30064771072,"groups":["berlin"],)"
+    R"("label_sets":[{}],"count":1,"columns":{)"
+    R"("key":["snmp-system::switch-1"],"device":["switch-1"],"addon":["snmp-system"],)"
+    R"("address":["192.0.2.1"],"groups":[[0]],"labels":[0],"region":["eu"],"parents":[["core-1"]],)"
+    R"("state":["up"],"since_ms":[],"tier":["normal"],"interval":[30],"suggested":[30],)"
+    R"("next_due_ms":[],"last_success_ms":[],"bound":[60],"failures":[0],"breaker":["closed"],)"
+    R"("dead_letter":[""],"problem":[""],"severity":[""],"alerts":[0],"acknowledged":[false],)"
+    R"("duration":[],"lag":[],"headline":[[{"name":"cpu","value":41.2,"unit":"%","max":100}]]}})";
+
+}  // namespace
+
+void take_snapshot(const ServerLink& link, FleetSnapshot wanted, runtime::AlertSight sight,
+                   AlsoAsked also, std::move_only_function<void(FleetSnapshot)> done) {
+    const bool pushes = wanted.frame->hears_pushes();
+    const auto held =
+        std::make_shared<Gathering>(link, std::move(wanted), std::move(sight), std::move(also),
+                                    std::move(done), std::vector<runtime::PushRow>());
+    if (pushes) {
+        ask_heard(held);
+    } else {
+        ask_alerts(held);
+    }
+}
+
+void add_fleet_snapshot_routes(std::vector<Route>& routes, const ServerLink& link, EventHub& hub) {
+    Route all;
+    all.method = "GET";
+    all.path = "/api/fleet";
+    all.area = Area::kMonitoring;
+    all.operation = "getFleet";
+    all.tag = "insight";
+    all.summary = "All targets with their state in one compact answer, column by column.";
+    all.description =
+        "For a table that follows live events: take this, then subscribe and resume from `seq`. "
+        "The n-th value of each column belongs to the n-th target, sorted by key. `groups` and "
+        "`labels` of the columns are numbers in the lists beside them. `state` is one of up, "
+        "degraded, down, stale (older than its bound, though no failure is known), unknown (never "
+        "answered), unreachable (behind a parent that is down) and disabled. What is not known is "
+        "null. Targets that are heard and not polled have no tier.";
+    all.response_schema = kFleetSchema;
+    all.response_example = kFleetExample;
+    const auto frames = std::make_shared<FrameKeeper>();
+    all.handler = [link, &hub, frames](Call call) {
+        FleetSnapshot wanted = wanted_by(call, link, *frames, hub);
+        const runtime::AlertSight sight = sight_of(call.principal);
+        take_snapshot(link, std::move(wanted), sight, {},
+                      [link, call = std::move(call)](FleetSnapshot fleet) mutable {
+                          link.block(std::move(call), [fleet = std::move(fleet)](Call answer) {
+                              answer.json(200, fleet_page(fleet));
+                          });
+                      });
+    };
+    routes.push_back(std::move(all));
+
+    Route page;
+    page.method = "GET";
+    page.path = "/api/overview";
+    page.area = Area::kMonitoring;
+    page.operation = "getOverview";
+    page.tag = "insight";
+    page.summary = "How it is going: states, freshness, rates, and what needs somebody.";
+    page.description =
+        "Counts only what the one who asks may see. `attention` has at most 20 entries, the worst "
+        "first; `key` is a target or the id of an incident, and targets of one addon with the same "
+        "trouble are one entry. Ages are seconds since the last good answer; null where there is "
+        "none. The rate of polls is of the last minute, the success ratio of the last five.";
+    page.response_schema = R"({"type":"object"})";
+    page.response_example = kOverviewExample;
+    const auto incidents = std::make_shared<OpenIncidents>(OpenIncidents::Rules{
+        .make = made_on<std::vector<model::Incident>>(
+            link.pool, link.loop,
+            [link] { return open_incidents(link.server.store().alert_reader()); }),
+        .fresh_for = kIncidentsFreshFor});
+    page.handler = [link, &hub, frames, incidents](Call call) {
+        FleetSnapshot wanted = wanted_by(call, link, *frames, hub);
+        overview(link, incidents, std::move(wanted), std::move(call));
+    };
+    routes.push_back(std::move(page));
+}
+
+}  // namespace pollux::api
