@@ -1,0 +1,132 @@
+// Tries a manifest with replies that were captured or made up. Nothing is asked, nothing is stored.
+import { createEffect, createMemo, createSignal, For, Index, on, Show } from 'solid-js';
+import type { JSX } from 'solid-js';
+import { api, asProblem, path } from '../../api/client';
+import type { Problem } from '../../api/client';
+import { Badge, Button, CheckField, CodeEditor, FormErrors, Icon, StateMark, TextAreaField, TextField } from '../../design';
+import { plural } from '../../logic/format';
+import { parseYaml } from '../../logic/yaml';
+import type { Plain } from '../../logic/yaml';
+import { whyNot } from '../../state/session';
+import { kPasted, outline, stepsOf, stepsTemplate } from './model';
+import type { Reply, Trial as TrialResult, TrialStep } from './model';
+
+const kApart = 60;
+
+export function Trial(props: { name: string | null; manifest: string }): JSX.Element {
+  const about = createMemo(() => outline(props.manifest), undefined, { equals: (a, b) => JSON.stringify(a) === JSON.stringify(b) });
+  const pasted = () => kPasted[about().protocol];
+  const [replies, setReplies] = createSignal<Reply[]>([{ text: '', status: '' }]);
+  const [asSteps, setAsSteps] = createSignal(false);
+  const [steps, setSteps] = createSignal('');
+  const [parameters, setParameters] = createSignal<Record<string, string>>({});
+  const [result, setResult] = createSignal<TrialResult | null>(null);
+  const [problem, setProblem] = createSignal<Problem | null>(null);
+  const [busy, setBusy] = createSignal(false);
+  createEffect(on(() => about().protocol, (protocol) => {
+    const kind = kPasted[protocol];
+    if (kind !== undefined && replies().every((reply) => reply.text === '')) setReplies([{ text: kind.example, status: kind.status }]);
+    setSteps(stepsTemplate(protocol));
+  }));
+  const written = () => asSteps() || pasted() === undefined;
+  const readSteps = createMemo(() => parseYaml(steps()));
+  const change = (at: number, part: Partial<Reply>) => setReplies(replies().map((reply, index) => (index === at ? { ...reply, ...part } : reply)));
+  const run = async () => {
+    if (busy() || (written() && readSteps().problem !== null)) return;
+    setBusy(true);
+    setProblem(null);
+    const given = Object.fromEntries(about().parameters.flatMap((one) => {
+      const value = parameters()[one.name] ?? (one.required ? one.initial : '');
+      return value === '' ? [] : [[one.name, value]];
+    }));
+    const list: Plain = written() ? readSteps().value : stepsOf(about().protocol, replies(), kApart);
+    try {
+      setResult(await api.post<TrialResult>(path`api/addons/${props.name ?? (about().name || 'new')}/test`, { manifest: props.manifest, steps: list, ...(Object.keys(given).length > 0 ? { parameters: given } : {}) }));
+    } catch (error) {
+      setResult(null);
+      setProblem(asProblem(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div class="stack addons-trial">
+      <section class="panel panel-body stack" aria-label="Replies to try it with">
+        <p class="muted small">Paste what a device answered: you see what the manifest reads in it. Nothing is sent and nothing is stored.</p>
+        <Show when={!written()} fallback={
+          <CodeEditor label="Steps" rows={9} value={steps()} onInput={setSteps} problems={readSteps().problem === null ? [] : [readSteps().problem as { line: number; text: string }]} onCheck={() => void run()} help="As in the cases of addons: at, and http, snmp, command, failure, replies …" />
+        }>
+          <Index each={replies()}>
+            {(reply, at) => (
+              <div class="addons-reply">
+                <TextAreaField label={replies().length === 1 ? (pasted()?.label ?? '') : `${pasted()?.label ?? ''}, after ${at * kApart} s`} mono rows={5} value={reply().text} onInput={(text) => change(at, { text })} />
+                <Show when={pasted()?.statusLabel}>{(label) => <TextField label={label()} value={reply().status} onInput={(status) => change(at, { status })} />}</Show>
+              </div>
+            )}
+          </Index>
+          <div class="row">
+            <Button dense kind="quiet" icon="plus" onClick={() => setReplies([...replies(), { ...(replies().at(-1) as Reply) }])}>Another reply, {kApart} s later</Button>
+            <Show when={replies().length > 1}><Button dense kind="quiet" onClick={() => setReplies(replies().slice(0, -1))}>Take the last away</Button></Show>
+          </div>
+        </Show>
+        <Show when={pasted() !== undefined}><CheckField label="Write the steps as YAML (several requests, failures, headers)" value={asSteps()} onChange={setAsSteps} /></Show>
+        <Show when={about().parameters.length > 0}>
+          <details class="more">
+            <summary>Parameters</summary>
+            <div class="stack">
+              <For each={about().parameters}>
+                {(one) => <TextField label={one.name} mono value={parameters()[one.name] ?? ''} placeholder={one.initial} help={one.help} onInput={(value) => setParameters({ ...parameters(), [one.name]: value })} />}
+              </For>
+            </div>
+          </details>
+        </Show>
+        <div class="row"><Button kind="primary" icon="play" busy={busy()} disabledReason={whyNot('manage')} onClick={() => void run()}>Try it</Button></div>
+        <FormErrors problem={problem()} />
+      </section>
+      <Show when={result()}>{(found) => <Result result={found()} />}</Show>
+    </div>
+  );
+}
+
+function Result(props: { result: TrialResult }): JSX.Element {
+  return (
+    <section class="panel" aria-label="What came of it">
+      <div class="panel-head"><h3>It asks</h3><For each={props.result.asks} fallback={<span class="muted">nothing: it listens</span>}>{(ask) => <code class="addons-ask">{ask}</code>}</For></div>
+      <For each={props.result.steps}>{(step, at) => <Step step={step} title={props.result.steps.length === 1 ? 'What it reads' : `Reply ${at() + 1}`} />}</For>
+    </section>
+  );
+}
+
+const kLevels: Record<string, string> = { triggered: 'active', clear: 'ok', between: 'degraded', unknown: 'unknown' };
+
+function Step(props: { step: TrialStep; title: string }): JSX.Element {
+  const step = () => props.step;
+  const flags = () => [
+    step().failed ? 'failed' : '', step().degraded ? 'degraded' : '', step().unreadable ? 'not readable' : '', step().restarted ? 'device restarted' : '',
+    step().changed ? 'counts as a change' : '', step().dropped > 0 ? `${plural(step().dropped, 'value')} dropped` : '',
+  ].filter((flag) => flag !== '');
+  return (
+    <div class="addons-step panel-part">
+      <div class="row"><h3>{props.title}</h3><For each={flags()}>{(flag) => <Badge tone={/change|restarted/.test(flag) ? 'info' : 'warn'}>{flag}</Badge>}</For></div>
+      <Show when={step().problems.length > 0}>
+        <ul class="addons-problems icon-lines"><For each={step().problems}>{(text) => <li><Icon name="warning" size={13} /><span>{text}</span></li>}</For></ul>
+      </Show>
+      <Show when={Object.keys(step().readings).length > 0} fallback={<p class="muted">No values.</p>}>
+        <table class="addons-table plain-table">
+          <thead><tr><th scope="col">Metric</th><th scope="col">Read</th><th scope="col">Stored</th></tr></thead>
+          <tbody><For each={Object.entries(step().readings)}>{([name, value]) => <tr><th scope="row"><code>{name}</code></th><td>{value}</td><td>{step().samples[name] ?? <span class="muted">not yet</span>}</td></tr>}</For></tbody>
+        </table>
+      </Show>
+      <Show when={Object.keys(step().conditions).length > 0}>
+        <ul class="addons-levels"><For each={Object.entries(step().conditions)}>{([name, level]) => <li><StateMark state={kLevels[level] ?? 'unknown'} word={level} /> <code>{name}</code></li>}</For></ul>
+      </Show>
+      <Show when={step().signals.length > 0}>
+        <ul class="addons-levels">
+          <For each={step().signals}>
+            {(signal) => <li><StateMark state={signal.clear ? 'resolved' : signal.severity} word={signal.clear ? 'over' : signal.severity} /> <strong>{signal.title ?? signal.type}</strong> <span class="muted">{signal.subject ?? ''} {signal.message ?? ''}</span></li>}
+          </For>
+        </ul>
+      </Show>
+    </div>
+  );
+}

@@ -1,0 +1,15 @@
+// Opens the dialogs that bring devices in, from any screen: openStart('add').
+import { createSignal } from 'solid-js';
+
+export type StartDialog = 'add' | 'discover';
+
+const [startDialog, setStartDialog] = createSignal<StartDialog | null>(null);
+export { startDialog };
+
+export function openStart(which: StartDialog): void {
+  setStartDialog(which);
+}
+
+export function closeStart(): void {
+  setStartDialog(null);
+}
