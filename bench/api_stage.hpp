@@ -3,17 +3,29 @@
 #pragma once
 
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "api/api_server.hpp"
 #include "base/check.hpp"
 #include "bench/poll_tools.hpp"
+#include "net/websocket_frames.hpp"
 
 namespace pollux::bench {
+
+// What a client of a WebSocket owes to a ping.
+inline void send_pong(int fd, std::string_view payload) {
+    std::string pong;
+    net::append_masked_frame(pong, net::WebSocketOpcode::kPong, payload, 0x12345678);
+    POLLUX_CHECK(send(fd, pong.data(), pong.size(), MSG_NOSIGNAL) ==
+                 static_cast<ssize_t>(pong.size()));
+}
 
 class LetIn final : public api::Authenticator {
   public:

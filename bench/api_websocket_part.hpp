@@ -20,12 +20,6 @@ namespace pollux::bench {
 inline constexpr int kFanClients = 1000;
 inline constexpr int kFanEventsPerSecond = 100;
 
-inline std::int64_t steady_ns() {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 // The smallest hub: everybody gets everything, encoded once.
 class FanHub {
   public:
@@ -158,6 +152,10 @@ class FanClients {
         while (true) {
             const auto event = one.decoder.next(rest);
             if (event == net::WebSocketDecoder::Event::kNeedMore) return;
+            if (event == net::WebSocketDecoder::Event::kPing) {
+                send_pong(one.fd, one.decoder.payload());
+                continue;
+            }
             POLLUX_CHECK(event == net::WebSocketDecoder::Event::kText);
             const std::string& text = one.decoder.payload();
             const std::int64_t sent = number_after(text, "\"ns\":");

@@ -33,6 +33,13 @@ inline double wall_seconds() {
     return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
+// Of the monotonic clock, which all processes of the machine share.
+inline std::int64_t steady_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 inline void sleep_seconds(double seconds) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }

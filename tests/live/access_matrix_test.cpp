@@ -167,8 +167,9 @@ TEST_F(AccessMatrix, EveryOperationAnswersEveryPersonAsItsPermissionSays) {
             expect_as_told(who, operation);
         }
     }
-    // Nothing else is reachable without a login.
-    EXPECT_THAT(open, UnorderedElementsAre("bootstrap", "login", "getLive", "getReady"));
+    // Nothing else is reachable without a login; the status page only while its setting is on.
+    EXPECT_THAT(open, UnorderedElementsAre("bootstrap", "login", "getLive", "getReady",
+                                           "getWelcome", "getStatusPage", "getStatusBadge"));
     // What was refused to somebody with a login is in the trail, with who and what.
     const auto refusals = trail({"--result", "refused", "--principal", "user:user-viewer"});
     EXPECT_GE(refusals.size(), 10U);

@@ -31,31 +31,14 @@ int turn_of(const ApiOperation& operation) {
 
 // Of those that need a state which the examples alone do not make: what they answer without it.
 const std::map<std::string, int> kWithoutState = {
-    {"bootstrap", 401},
-    {"changePassword", 403},
-    {"resetBreaker", 409},
-    {"retryDeadLetter", 409},
-    {"removeDeadLetter", 409},
-    {"followEvents", 426},
-    {"getHistory", 404},
-    {"cancelJob", 404},
-    {"retryJob", 404},
-    {"holdJob", 404},
-    {"releaseJob", 404},
-    {"getJobProposal", 409},
-    {"getAlert", 404},
-    {"acknowledgeAlert", 404},
-    {"unacknowledgeAlert", 404},
-    {"resolveAlert", 404},
-    {"removeAlert", 404},
-    {"getIncident", 404},
-    {"acknowledgeIncident", 404},
-    {"resolveIncident", 404},
-    {"addIncidentNote", 404},
-    {"getNotification", 404},
-    {"retryNotification", 404},
-    {"v2GetSilence", 404},
-    {"v2ExpireSilence", 404},
+    {"bootstrap", 401},         {"changePassword", 403},     {"resetBreaker", 409},
+    {"retryDeadLetter", 409},   {"removeDeadLetter", 409},   {"followEvents", 426},
+    {"cancelJob", 404},         {"retryJob", 404},           {"holdJob", 404},
+    {"releaseJob", 404},        {"getJobProposal", 409},     {"getAlert", 404},
+    {"acknowledgeAlert", 404},  {"unacknowledgeAlert", 404}, {"resolveAlert", 404},
+    {"removeAlert", 404},       {"getIncident", 404},        {"acknowledgeIncident", 404},
+    {"resolveIncident", 404},   {"addIncidentNote", 404},    {"getNotification", 404},
+    {"retryNotification", 404}, {"v2GetSilence", 404},       {"v2ExpireSilence", 404},
 };
 
 class ApiExamples : public ApiStage {
@@ -66,7 +49,8 @@ class ApiExamples : public ApiStage {
             {"/api/credentials/", "switches"}, {"/api/sources/", "inventory"},
             {"/api/users/", "alice"},          {"/api/tokens/", "ci"},
             {"/api/receivers/", "ops"},        {"/api/routes/", "critical"},
-            {"/api/silences/", "core-work"},   {"/api/addons/", "snmp-system"}};
+            {"/api/silences/", "core-work"},   {"/api/addons/", "snmp-system"},
+            {"/api/status-page/", "all"}};
         for (const auto& [path, name] : names) {
             if (operation.path.starts_with(path)) return name;
         }
@@ -80,7 +64,7 @@ class ApiExamples : public ApiStage {
 };
 
 TEST_F(ApiExamples, AreValidExecutedAndPromiseWhatComes) {
-    ASSERT_NO_FATAL_FAILURE(start("devices: {}\n"));
+    ASSERT_NO_FATAL_FAILURE(start("devices: {}\n", {{"POLLUX_STATUS_PAGE", "true"}}));
     ApiClient root = admin();
     auto operations = api_operations(root.get("/api/openapi.json").json());
     ASSERT_GT(operations.size(), 40U);

@@ -58,6 +58,8 @@ TEST_F(BulkTargets, AreTakenWholeWithAnEntryForEachOrNotAtAll) {
     EXPECT_EQ(recorded("target.create"), 100U);
     EXPECT_EQ(recorded("target.disable"), 1U);
     EXPECT_EQ(root.get("/api/targets/icmp-ping::d0").at("tasks.0.enabled"), "false");
+    const ApiAnswer history = root.get("/api/targets/tcp-port::d0/history");
+    EXPECT_EQ(history.status, 200) << "there may be nothing yet: " << history.body;
     server_->kill();
     start_again();
     ApiClient again = admin();
@@ -90,6 +92,34 @@ TEST_F(BulkTargets, AScopeHoldsForEveryOperationOfTheList) {
     EXPECT_EQ(trail({"--result", "refused", "--action", "target.disable"}).size(), 1U);
 }
 
+// As the operations on one target: an operator switches and polls, and edits nothing.
+TEST_F(BulkTargets, AnOperatorSwitchesAndPollsButDoesNotEdit) {
+    ASSERT_NO_FATAL_FAILURE(start(kFleet));
+    ApiClient oscar = client_with(new_user("oscar", R"([{"role":"operator"}])"));
+    const ApiAnswer done =
+        oscar.post("/api/targets/bulk", R"({"operations":[{"op":"poll","key":"icmp-ping::filed"},)"
+                                        R"({"op":"disable","key":"icmp-ping::filed"}]})");
+    EXPECT_EQ(done.status, 200) << done.body;
+    const ApiAnswer refused = oscar.post(
+        "/api/targets/bulk", R"({"operations":[{"op":"enable","key":"icmp-ping::filed"},)"
+                             R"({"op":"create","addon":"icmp-ping","device":"new",)"
+                             R"("device_spec":{"address":"127.0.0.1"}}]})");
+    EXPECT_EQ(refused.status, 403) << refused.body;
+    ApiClient root = admin();
+    EXPECT_EQ(root.get("/api/targets/icmp-ping::filed").at("tasks.0.enabled"), "false");
+    EXPECT_EQ(count(root), 1U);
+}
+
+TEST_F(BulkTargets, AMistakeInABodyIsToldWhereTheRequestHoldsIt) {
+    ASSERT_NO_FATAL_FAILURE(start(kFleet));
+    ApiClient root = admin();
+    const ApiAnswer refused =
+        root.post("/api/targets", R"({"addon":"icmp-ping","device":"new",)"
+                                  R"("device_spec":{"address":"no address at all"}})");
+    EXPECT_EQ(refused.status, 422) << refused.body;
+    EXPECT_EQ(refused.at("errors.0.pointer"), "/device_spec/address") << refused.body;
+}
+
 TEST_F(BulkTargets, ASweepProposesWhatTheyTake) {
     ASSERT_NO_FATAL_FAILURE(start("devices: {}\n"));
     ApiClient root = admin();
@@ -111,13 +141,19 @@ TEST_F(BulkTargets, ASweepProposesWhatTheyTake) {
     const ApiAnswer taken = root.post("/api/targets/bulk", document::to_json(list));
     EXPECT_EQ(taken.status, 200) << taken.body;
     EXPECT_EQ(root.get("/api/targets/http-status::host-127-0-0-1").status, 200) << found.body;
-    // More than a sweep may ask: it fails with words, before anything is sent.
-    const ApiAnswer large = root.post("/api/targets/discover", R"({"network":"127.0.0.0/8"})");
-    ASSERT_EQ(large.status, 202) << large.body;
-    const std::string job = "/api/jobs/" + large.at("job.id");
-    EXPECT_TRUE(eventually([&] { return root.get(job).at("state") == "failed"; }))
-        << root.get(job).body;
-    EXPECT_THAT(root.get(job).at("failure"), testing::HasSubstr("127.0.0.0/8"));
+    // More than a sweep may ask, or no network at all: refused with the place of the mistake.
+    for (const char* network : {"127.0.0.0/8", "fd00::/64", "nowhere"}) {
+        const ApiAnswer refused =
+            root.post("/api/targets/discover", fmt::format(R"({{"network":"{}"}})", network));
+        EXPECT_EQ(refused.status, 422) << refused.body;
+        EXPECT_EQ(refused.at("errors.0.pointer"), "/network") << refused.body;
+        EXPECT_THAT(refused.at("errors.0.detail"), testing::HasSubstr(network));
+        const ApiAnswer job = root.post(
+            "/api/jobs",
+            fmt::format(R"({{"type":"discovery","arguments":{{"network":"{}"}}}})", network));
+        EXPECT_EQ(job.status, 422) << job.body;
+        EXPECT_EQ(job.at("errors.0.pointer"), "/arguments/network") << job.body;
+    }
 }
 
 }  // namespace

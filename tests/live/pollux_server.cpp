@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "document/diagnostic.hpp"
@@ -38,7 +39,10 @@ PolluxServer::PolluxServer(const TempDir& folder, std::string fleet, Environment
       environment_(std::move(environment)),
       data_(data.empty() ? folder.file("data") : std::move(data)) {
     environment_.emplace_back("POLLUX_METRICS_PORT", "0");
-    environment_.emplace_back("POLLUX_API_LISTEN", "127.0.0.1:0");
+    const auto given = [](const auto& one) { return one.first == "POLLUX_API_LISTEN"; };
+    if (std::ranges::none_of(environment_, given)) {
+        environment_.emplace_back("POLLUX_API_LISTEN", "127.0.0.1:0");
+    }
     environment_.emplace_back(kCommunityVariable, lab::kPrivateCommunity);
 }
 

@@ -51,6 +51,8 @@ class PolluxServer {
     void kill();   // as a power cut does
     int stop();    // as an operator does; the exit code
     void hang_up() { process_->signal(SIGHUP); }
+    void freeze() { process_->signal(SIGSTOP); }  // it is there, and does nothing
+    void thaw() { process_->signal(SIGCONT); }
     bool running() { return process_ && process_->running(); }
 
     // Whether every target answered at least once in time; there is one at least.
