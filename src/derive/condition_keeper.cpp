@@ -12,9 +12,10 @@ using model::Level;
 namespace {
 
 // Two bits of a series per condition.
-constexpr unsigned kNothing = 0;   // never decided
-constexpr unsigned kClear = 1;     // and nothing to remember
-constexpr unsigned kHasState = 2;  // see TargetMemory::states_
+constexpr unsigned kNothing = 0;     // never decided
+constexpr unsigned kClear = 1;       // and nothing to remember
+constexpr unsigned kHasState = 2;    // see TargetMemory::states_
+constexpr unsigned kBeganWrong = 3;  // never clear yet, and that is waited for (after_clear)
 
 // Parts of Observation::alarms.
 enum Alarm : std::uint64_t { kAlarmActive, kAlarmOpen, kAlarmOver };
@@ -100,8 +101,21 @@ void ConditionKeeper::decide(const Place& at, const FreshValue& fresh) {
            value);
 }
 
+// An alert that is open nevertheless, because this memory was lost, stays as it is.
+bool ConditionKeeper::began_wrong(const Place& at, Judgement judgement, double value) {
+    const unsigned bits = bits_at(at);
+    if (judgement.step == 0 || (bits != kNothing && bits != kBeganWrong)) return false;
+    set_bits(at, kBeganWrong);
+    add_alarm(at, kAlarmOpen, 0);
+    report(at,
+           {.condition = at.condition, .level = judgement.level, .slot = at.slot, .value = value},
+           1U + std::uint64_t{judgement.step});
+    return true;
+}
+
 // The good way: clear, and nothing to remember.
 void ConditionKeeper::settle(const Place& at, Judgement judgement, double value) {
+    if (addon_.conditions[at.condition].after_clear && began_wrong(at, judgement, value)) return;
     ConditionState* state = state_at(at);
     model::ConditionLevel level{
         .condition = at.condition, .level = judgement.level, .slot = at.slot, .value = value};
@@ -245,9 +259,12 @@ void ConditionKeeper::set_bits(const Place& at, unsigned bits) {
     levels = static_cast<std::uint16_t>((levels & ~(3U << shift)) | (bits << shift));
 }
 
+unsigned ConditionKeeper::bits_at(const Place& at) const {
+    return (unsigned{memory_.series_[at.slot].levels} >> (2U * at.ordinal)) & 3U;
+}
+
 ConditionState* ConditionKeeper::state_at(const Place& at) {
-    const unsigned bits = (unsigned{memory_.series_[at.slot].levels} >> (2U * at.ordinal)) & 3U;
-    return bits == kHasState ? memory_.find_state(at.slot, at.ordinal) : nullptr;
+    return bits_at(at) == kHasState ? memory_.find_state(at.slot, at.ordinal) : nullptr;
 }
 
 }  // namespace pollux::derive

@@ -48,11 +48,14 @@ class ConditionKeeper {
     void decide(const Place& at, const FreshValue& fresh);
     void settle(const Place& at, Judgement judgement, double value);
     void leave_open(const Place& at);
+    // Whether the condition waits to be seen clear for the first time.
+    bool began_wrong(const Place& at, Judgement judgement, double value);
     void disable(const Place& at);
     void look_for_absence(const Place& at, bool seen);
     std::optional<double> rate(const Place& at, const FreshValue& fresh);
     void report(const Place& at, const model::ConditionLevel& level, std::uint64_t meaning);
     void add_alarm(const Place& at, std::uint64_t what, std::uint64_t value);
+    unsigned bits_at(const Place& at) const;
     void set_bits(const Place& at, unsigned bits);
     ConditionState* state_at(const Place& at);
 

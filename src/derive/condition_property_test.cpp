@@ -26,6 +26,8 @@ model::ConditionDef some_condition() {
     condition.failures = *rc::gen::inRange<std::uint16_t>(1, 4);
     condition.recoveries = *rc::gen::inRange<std::uint16_t>(1, 4);
     condition.min_delta = *rc::gen::inRange(0, 3);
+    condition.after_clear =
+        condition.kind == model::ConditionKind::kValue && *rc::gen::arbitrary<bool>();
     condition.rate_unit = 1min;
     condition.window = *rc::gen::element<base::Duration>(0s, 5min);
     condition.absent = 3min;

@@ -55,7 +55,7 @@ class Wording {
     model::Signal raise(std::uint8_t step, double value, std::string_view text) const {
         model::Signal signal = make(step);
         signal.message = message(step, value, text);
-        signal.title = fmt::format("{}: {}", title(), brief(value, text));
+        signal.title = says_it_all() ? title() : fmt::format("{}: {}", title(), brief(value, text));
         add_fields(signal, step, value, text);
         return signal;
     }
@@ -120,6 +120,12 @@ class Wording {
         return word == "clear" ? "info" : word;
     }
 
+    // There is one word that raises it, and somebody has written what that means.
+    bool says_it_all() const {
+        return !condition_.word.empty() && condition_.comparison == model::Comparison::kEqual &&
+               !condition_.summary.empty();
+    }
+
     std::string title() const {
         std::string text = condition_.summary.empty() ? condition_.name : condition_.summary;
         while (text.ends_with('.')) text.pop_back();
@@ -156,6 +162,9 @@ class Wording {
             default: break;
         }
         if (!condition_.word.empty()) {
+            if (condition_.comparison == model::Comparison::kEqual) {
+                return fmt::format("{} is {}", metric_.name, text);
+            }
             return fmt::format("{} is {}, {} {}", metric_.name, text,
                                words_of(condition_.comparison), condition_.word);
         }

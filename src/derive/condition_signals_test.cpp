@@ -33,6 +33,20 @@ TEST(Conditions, SayWhatIsWrongInWords) {
     EXPECT_EQ(bench.told.message, "use is 40 %");
 }
 
+TEST(Conditions, AWordThatSaysNothingNewIsLeftOutOfTheTitle) {
+    Bench bench;
+    model::ConditionDef& link = bench.add("link_down", Bench::kModel);
+    link.word = "fault";
+    link.comparison = model::Comparison::kEqual;
+    EXPECT_THAT(bench.poll({}, "fault"), ElementsAre("+link_down warning"));
+    EXPECT_EQ(bench.told.title, "link_down: fault");
+    link.summary = "The link is down.";
+    bench.poll({}, "ok");
+    bench.poll({}, "fault");
+    EXPECT_EQ(bench.told.title, "The link is down");
+    EXPECT_EQ(bench.told.message, "model is fault");
+}
+
 TEST(Conditions, AreSilentWhileAllIsWell) {
     Bench bench;
     bench.add("high");
@@ -108,6 +122,31 @@ TEST(Conditions, TellAnUpdateWhenTheValueMovedFarEnough) {
     EXPECT_EQ(bench.told.message, "use is 94 %, above 90 %");
     EXPECT_THAT(bench.value(96.9), IsEmpty()) << "since the last update";
     EXPECT_THAT(bench.value(91), ElementsAre("~high warning"));
+}
+
+TEST(Conditions, WhatIsWrongFromTheFirstLookOnWaitsToBeClear) {
+    Bench bench;
+    bench.add("high").after_clear = true;
+    EXPECT_THAT(bench.poll({{"eth0", 95}, {"eth1", 5}}), IsEmpty());
+    EXPECT_EQ(bench.seen.conditions.at(0).level, model::Level::kTriggered) << "shown, not told";
+    EXPECT_THAT(bench.last.open, ElementsAre(Pair("high", "eth0")));
+    bench.restart();
+    EXPECT_THAT(bench.poll({{"eth0", 96}, {"eth1", 95}}), ElementsAre("+high[eth1] warning"));
+    EXPECT_THAT(bench.poll({{"eth0", 80}, {"eth1", 95}}), IsEmpty()) << "nothing was raised";
+    EXPECT_THAT(bench.poll({{"eth0", 95}, {"eth1", 95}}), ElementsAre("+high[eth0] warning"));
+    EXPECT_THAT(bench.poll({{"eth0", 5}, {"eth1", 5}}),
+                UnorderedElementsAre("-high[eth0] warning", "-high[eth1] warning"));
+}
+
+TEST(Conditions, AnAlertOutlivesALostMemoryOfWhatWasClear) {
+    Bench bench;
+    bench.add("high").after_clear = true;
+    bench.value(5);
+    EXPECT_THAT(bench.value(95), ElementsAre("+high warning"));
+    bench.memory = TargetMemory();
+    EXPECT_THAT(bench.value(95), IsEmpty());
+    EXPECT_EQ(bench.keeper.raised().size(), 1U) << "still wrong";
+    EXPECT_THAT(bench.value(5), ElementsAre("-high warning"));
 }
 
 TEST(Conditions, WatchHowFastAGaugeMoves) {

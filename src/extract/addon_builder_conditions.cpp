@@ -264,6 +264,10 @@ void AddonBuilder::read_patience(Reader& reader, model::ConditionDef& condition)
     condition.failures = count("failures");
     condition.recoveries = count("recoveries");
     condition.min_delta = reader.number("min_delta", 0).value_or(0);
+    condition.after_clear = reader.boolean("after_clear").value_or(false);
+    if (condition.after_clear && condition.kind != ConditionKind::kValue) {
+        reader.error("after_clear", "fits a condition with a trigger and without `rate`");
+    }
     condition.sustained = reader.duration("for", 0s, model::kLongestPatience).value_or(0s);
     condition.keep_firing_for =
         reader.duration("keep_firing_for", 0s, model::kLongestPatience).value_or(0s);

@@ -55,12 +55,13 @@ TEST(ManifestConditions, HaveStepsOfSeverity) {
 TEST(ManifestConditions, CarryTheirPatience) {
     const auto full = condition(
         R"(name: full, metric: used, trigger: "> 80", failures: 3, recoveries: 2, min_delta: 1.5,
-           for: 10m, keep_firing_for: 5m, show: [serial])");
+           for: 10m, keep_firing_for: 5m, show: [serial], after_clear: true)");
     EXPECT_EQ(full.failures, 3);
     EXPECT_EQ(full.recoveries, 2);
     EXPECT_EQ(full.min_delta, 1.5);
     EXPECT_EQ(full.sustained, 10min);
     EXPECT_EQ(full.keep_firing_for, 5min);
+    EXPECT_TRUE(full.after_clear);
     EXPECT_THAT(full.show, ElementsAre(2));
 }
 
@@ -116,6 +117,7 @@ TEST(ManifestConditions, AreRefusedWithAdvice) {
         {R"(name: a, metric: serial, changed: true, absent: 5m)", "make two conditions"},
         {R"(name: a, metric: used, absent: 5m, trigger: "> 3")", "have no limit"},
         {R"(name: a, metric: used, absent: 40h)", "absent"},
+        {R"(name: a, metric: used, absent: 5m, after_clear: true)", "after_clear: fits"},
         {R"(name: a, metric: used, trigger: "> 80", severities: {critical: "> 70"})",
          "do not rise: critical at 70 comes after warning at 80"},
         {R"(name: a, metric: used, trigger: "> 80", severities: {info: "> 90"})", "do not rise"},

@@ -61,9 +61,9 @@ inline constexpr std::string_view kMetric[] = {
 inline constexpr std::string_view kRatio[] = {"of", "to", "factor"};
 inline constexpr std::string_view kValid[] = {"min", "max"};
 inline constexpr std::string_view kCondition[] = {
-    "name", "metric",   "trigger",    "clear",     "severity",   "summary",
-    "rate", "window",   "absent",     "changed",   "severities", "explained_by",
-    "show", "failures", "recoveries", "min_delta", "for",        "keep_firing_for"};
+    "name",     "metric",     "trigger",   "clear",           "severity",   "summary",      "rate",
+    "show",     "window",     "absent",    "changed",         "severities", "explained_by", "for",
+    "failures", "recoveries", "min_delta", "keep_firing_for", "after_clear"};
 inline constexpr std::string_view kSignal[] = {"name",        "type",
                                                "rows",        "when",
                                                "clear_when",  "clear_suffix",

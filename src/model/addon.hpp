@@ -100,6 +100,7 @@ struct ConditionDef {
     base::Duration absent{};           // kAbsent: for so long
     std::uint16_t failures = 1;        // polls in a row until it is raised, or is worse
     std::uint16_t recoveries = 1;      // polls in a row until it is over, or is better
+    bool after_clear = false;          // raised only where it was seen clear before
     double min_delta = 0;              // an update is told when the value moved so far; zero: never
     base::Duration sustained{};        // `for`: the alert waits so long; see alert/
     base::Duration keep_firing_for{};  // the alert stays so long after it is over; see alert/
