@@ -118,12 +118,12 @@ TEST(LabDevice, InterfacesFlapAtTheRateOfTheirDevice) {
     for (std::uint32_t number = 0; number < kDevices; ++number) {
         const Device device = snmp(number, 1, profile);
         for (std::uint32_t index = 1; index <= device.interfaces(); ++index) {
-            bool up = interface_state(device, index, seconds(0)).oper_up;
+            OperStatus oper = interface_state(device, index, seconds(0)).oper;
             for (int second = 5; second <= kMinutes * 60; second += 5) {
                 const InterfaceState state = interface_state(device, index, seconds(second));
                 ASSERT_LE(state.changed_at, FleetTime(seconds(second)));
-                if (state.oper_up != up) ++changes;
-                up = state.oper_up;
+                if (state.oper != oper) ++changes;
+                oper = state.oper;
             }
         }
     }

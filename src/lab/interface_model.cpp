@@ -81,15 +81,19 @@ InterfaceState interface_state(const Device& device, std::uint32_t index, FleetT
     state.changed_at = boot;
     if (chances.hash(Purpose::kInterface, 1'000'000ULL + index) % 20 == 0) {
         state.admin_up = false;
-        state.oper_up = false;
+        state.oper = OperStatus::kDown;
         return state;
     }
     // A device as a whole changes once per change_period(): one of four happenings changes
     // something, and the happenings are shared by all its interfaces.
     const base::Duration period = device.change_period() * device.interfaces() / 4;
     const auto happening = chances.last(now, period, Purpose::kInterface, index);
-    state.oper_up =
-        chances.unit(Purpose::kInterface, 2'000'000ULL + index, happening.number) >= 0.15;
+    // Most of what is not up waits for something, as ports of people who left do: that is a change
+    // and no trouble. A link that breaks is rare.
+    const double chance = chances.unit(Purpose::kInterface, 2'000'000ULL + index, happening.number);
+    state.oper = chance >= 0.15    ? OperStatus::kUp
+                 : chance >= 0.002 ? OperStatus::kDormant
+                                   : OperStatus::kDown;
     state.changed_at = std::max(boot, happening.at);
     return state;
 }
@@ -106,7 +110,9 @@ void read_if_column(const Device& device, std::uint32_t index, std::uint32_t col
                           std::min<std::uint64_t>(speed(device, index), 0xFFFFFFFFU));
         case 6: return hardware_address(device, index, value);
         case 7: return integer(value, interface_state(device, index, now).admin_up ? 1 : 2);
-        case 8: return integer(value, interface_state(device, index, now).oper_up ? 1 : 2);
+        case 8:
+            return integer(value,
+                           static_cast<std::int64_t>(interface_state(device, index, now).oper));
         case 9: {
             const auto since =
                 interface_state(device, index, now).changed_at - device.booted_at(now);

@@ -12,9 +12,12 @@ namespace pollux::lab {
 // Hundredths of a second, as TimeTicks count; they wrap after 497 days.
 std::uint32_t ticks(base::Duration duration);
 
+// As ifOperStatus counts.
+enum class OperStatus : std::uint8_t { kUp = 1, kDown = 2, kDormant = 5 };
+
 struct InterfaceState {
     bool admin_up = true;
-    bool oper_up = true;
+    OperStatus oper = OperStatus::kUp;
     FleetTime changed_at{};  // not before the device booted
 };
 InterfaceState interface_state(const Device& device, std::uint32_t index, FleetTime now);
