@@ -183,6 +183,31 @@ TEST_F(EventLoopTest, StopEndsAWaitFromAnotherThread) {
     other.join();
 }
 
+// A device's answer on one pipe, and somebody who gives up waiting for it after a while.
+TEST_F(EventLoopTest, AfterAStallAnswersAreHeardBeforeAnybodyGivesUp) {
+    constexpr int kAsked = 400;  // more than one look at the kernel brings
+    std::vector<std::unique_ptr<PipeReader>> answers;
+    std::vector<std::unique_ptr<Timer>> patience;
+    int heard = 0;
+    int given_up_on = 0;
+    for (int i = 0; i < kAsked; ++i) {
+        PipeReader& answer = *answers.emplace_back(std::make_unique<PipeReader>(*loop));
+        ASSERT_TRUE(loop->watch(answer.fds[0], EPOLLIN, answer));
+        answer.write_byte('a');
+        patience.push_back(std::make_unique<Timer>(
+            *loop, [&given_up_on, &answer] { given_up_on += answer.got.empty() ? 1 : 0; }));
+        patience.back()->arm_in(milliseconds(1));
+    }
+    std::this_thread::sleep_for(milliseconds(120));
+    turn();
+    for (const auto& answer : answers) {
+        heard += answer->got == "a" ? 1 : 0;
+        loop->unwatch(answer->fds[0]);
+    }
+    EXPECT_EQ(heard, kAsked);
+    EXPECT_EQ(given_up_on, 0);
+}
+
 TEST_F(EventLoopTest, KnowsItsLongestTurn) {
     loop->post([] { std::this_thread::sleep_for(milliseconds(5)); });
     turn();
