@@ -23,13 +23,15 @@
 //  9. While a fingerprint flaps its alert stays open, whatever it says; at most `flap.tellings`
 //     messages about it are told within any `flap.cool_down`.
 // 10. An open alert that is not pending belongs to exactly one open incident; an incident without
-//     open alerts is resolved. The failures of one device share one.
+//     open alerts is resolved. The failures of one device share one, and so do alerts of one target
+//     and type that are raised within `gather`.
 // 11. Alerts whose target, addon or type is gone or disabled are resolved as reconciled.
 // 12. Everything is bounded by AlertSettings. What is refused is counted.
 // 13. The rows of all changes (alerts, incidents, memory) are the whole state: an engine restored
 //     from them gives the same outputs afterwards.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -126,7 +128,17 @@ class AlertEngine {
         base::Duration hold{};
     };
 
+    // What an observation is about. Good until the fleet changes.
+    struct Sighting {
+        const Observed* of = nullptr;
+        std::uint32_t target = kNone;
+        std::string fingerprint;  // empty: its target is not in the fleet
+    };
+    static constexpr std::size_t kAhead = 16;
+
     // engine_inputs.cpp
+    Sighting sight(const Observed& input) const;
+    void look_ahead(std::span<const Input> inputs);
     void apply(const Observed& input);
     void apply(const TargetHealth& input);
     void apply(const DeviceVerified& input);
@@ -187,12 +199,14 @@ class AlertEngine {
                                 model::Severity severity, bool of_failures);
     std::uint32_t incident_of_device(std::uint32_t device, model::Severity severity);
     std::uint32_t own_incident(std::uint32_t slot);
+    // That of another alert of its target and type, if it began just now.
+    std::uint32_t incident_of_kin(std::uint32_t slot) const;
     // Leaves the one it is in; `merge`: that one had the same cause.
     void join(std::uint32_t slot, std::uint32_t incident, bool merge);
     void leave(std::uint32_t slot, std::string_view merged_into);
     void count_suppressed(std::uint32_t slot, bool suppressed);
     void raise_severity(std::uint32_t slot);
-    void tell_activation(std::uint32_t slot);
+    void tell_activation(std::uint32_t slot, model::Severity before);
     void add_note(std::uint32_t incident, const std::string& who, const std::string& text,
                   bool shown);
 
@@ -245,6 +259,8 @@ class AlertEngine {
     // Of the current step.
     base::Instant now_;
     Output* out_ = nullptr;
+    std::size_t turn_ = 0;  // the input that is worked on
+    std::array<Sighting, kAhead> ahead_;
     std::vector<std::uint32_t> changed_;
     std::vector<std::uint32_t> deferred_;
 };

@@ -48,6 +48,9 @@ struct AlertSettings {
     base::Duration recheck = std::chrono::minutes(1);
     // A parent that dies takes over what its children told so long before.
     base::Duration takeover = std::chrono::minutes(2);
+    // Alerts of one type that a target raises within so long of the first one have one cause: the
+    // ports of a line card, the volumes of a shelf. Zero: each for itself.
+    base::Duration gather = std::chrono::minutes(1);
     FlapSettings flap;
     ObserverSettings observer;
 

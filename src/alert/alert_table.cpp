@@ -68,6 +68,28 @@ std::uint32_t AlertTable::find(std::string_view fingerprint) const {
     });
 }
 
+std::uint32_t AlertTable::fetch(std::string_view fingerprint) const {
+    constexpr std::size_t kLine = 64;
+    const std::uint32_t slot = by_fingerprint_.find(base::siphash24(key_, fingerprint),
+                                                    [](std::uint32_t) { return true; });
+    if (slot == kNone) return kNone;
+    const auto* bytes = reinterpret_cast<const char*>(&slots_[slot]);
+    for (std::size_t at = 0; at < sizeof(AlertSlot); at += kLine) __builtin_prefetch(bytes + at);
+    return slot;
+}
+
+void AlertTable::fetch_texts(std::uint32_t slot) const {
+    const model::Alert& alert = slots_[slot].alert;
+    for (const std::string* text : {&alert.fingerprint, &alert.id, &alert.type, &alert.subject,
+                                    &alert.target, &alert.target_id, &alert.title, &alert.message,
+                                    &alert.rule, &alert.incident, &alert.memory}) {
+        __builtin_prefetch(text->data());
+    }
+    if (!alert.labels.empty()) __builtin_prefetch(&*alert.labels.begin());
+    __builtin_prefetch(alert.groups.data());
+    __builtin_prefetch(alert.fields.data());
+}
+
 std::uint32_t AlertTable::find_id(std::string_view id) const {
     return by_id_.find(base::siphash24(key_, id),
                        [&](std::uint32_t slot) { return slots_[slot].alert.id == id; });

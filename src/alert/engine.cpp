@@ -36,8 +36,9 @@ void AlertEngine::step(base::Instant now, std::span<const Input> inputs, Output&
         if (is_open(alerts_[slot].alert)) review(slot);
     }
     flush_alerts();
-    for (const Input& input : inputs) {
-        std::visit([this](const auto& one) { apply(one); }, input);
+    for (turn_ = 0; turn_ < inputs.size(); ++turn_) {
+        if (turn_ % kAhead == 0) look_ahead(inputs.subspan(turn_));
+        std::visit([this](const auto& one) { apply(one); }, inputs[turn_]);
         flush_alerts();
     }
     recheck_doubtful();

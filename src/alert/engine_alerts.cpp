@@ -26,19 +26,6 @@ std::string_view cause_of(ResolvedBy by) {
     return by == ResolvedBy::kClear ? "cleared" : "recovered";
 }
 
-// Each text of an alert lies somewhere else in memory, and all of them are copied for whoever
-// listens: with 100,000 alerts they are waited for together instead of one after the other.
-void fetch_early(const model::Alert& alert) {
-    for (const std::string* text :
-         {&alert.id, &alert.type, &alert.subject, &alert.target, &alert.target_id, &alert.title,
-          &alert.message, &alert.rule, &alert.incident, &alert.memory}) {
-        __builtin_prefetch(text->data());
-    }
-    if (!alert.labels.empty()) __builtin_prefetch(&*alert.labels.begin());
-    __builtin_prefetch(alert.groups.data());
-    __builtin_prefetch(alert.fields.data());
-}
-
 }  // namespace
 
 base::WallTime AlertEngine::seen_at(base::WallTime at) const {
@@ -62,7 +49,6 @@ void AlertEngine::describe(model::Alert& alert, const Raise& what) const {
 std::uint32_t AlertEngine::raise(const Raise& what) {
     const std::uint32_t slot = alerts_.find(what.fingerprint);
     if (slot == kNone) return create(what);
-    fetch_early(alerts_[slot].alert);
     repeat(slot, what);
     return slot;
 }

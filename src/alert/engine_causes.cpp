@@ -160,6 +160,7 @@ void AlertEngine::place(std::uint32_t slot, std::string_view cause) {
         incident = own_incident(slot);
     }
     const bool consequence = by == SuppressedBy::kParent || by == SuppressedBy::kObserver;
+    const model::Severity severity_before = incidents_[incident].incident.severity;
     join(slot, incident, consequence);
     count_suppressed(slot, consequence);
     const AlertState state = alert.acknowledged             ? AlertState::kAcknowledged
@@ -179,7 +180,7 @@ void AlertEngine::place(std::uint32_t slot, std::string_view cause) {
     if (by == SuppressedBy::kNothing && alert.active_since == base::WallTime{}) {
         alert.active_since = now_.wall;
     }
-    if (activated) tell_activation(slot);
+    if (activated) tell_activation(slot, severity_before);
 }
 
 void AlertEngine::believed(std::uint32_t device, FleetMap::Believed belief) {

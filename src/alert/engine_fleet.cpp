@@ -70,6 +70,7 @@ void AlertEngine::refresh_facts(std::uint32_t slot) {
 }
 
 void AlertEngine::apply(const FleetChanged& input) {
+    ahead_.fill({});
     fleet_.load(input.fleet);
     for (const std::uint32_t slot : alerts_.in_order()) alerts_[slot].target = kNone;
     reconcile();

@@ -66,9 +66,34 @@ std::uint32_t AlertEngine::own_incident(std::uint32_t slot) {
         incidents_[incident].incident.cause == CauseKind::kDevice) {
         return incident;
     }
+    incident = incident_of_kin(slot);
+    if (incident != IncidentBook::kNone) return incident;
     incident = open_incident(CauseKind::kAlert, alert.device, alert.title, alert.severity, false);
     incidents_[incident].incident.root = alert.id;
     return incident;
+}
+
+// Of several the first, so that the order of alerts does not matter.
+std::uint32_t AlertEngine::incident_of_kin(std::uint32_t slot) const {
+    const AlertSlot& one = alerts_[slot];
+    std::uint32_t found = IncidentBook::kNone;
+    if (settings_.gather <= base::Duration::zero()) return found;
+    for (const std::uint32_t other : fleet_.target(one.target).alerts) {
+        const AlertSlot& kin = alerts_[other];
+        if (other == slot || kin.incident == IncidentBook::kNone || kin.missing_answer ||
+            kin.alert.type != one.alert.type) {
+            continue;
+        }
+        const model::Incident& incident = incidents_[kin.incident].incident;
+        if (incident.cause != CauseKind::kAlert ||
+            now_.wall - incident.opened_at >= settings_.gather) {
+            continue;
+        }
+        if (found == IncidentBook::kNone || incident.number < incidents_[found].incident.number) {
+            found = kin.incident;
+        }
+    }
+    return found;
 }
 
 void AlertEngine::join(std::uint32_t slot, std::uint32_t incident, bool merge) {
@@ -85,6 +110,10 @@ void AlertEngine::join(std::uint32_t slot, std::uint32_t incident, bool merge) {
         joined.incident.root = one.alert.id;
     }
     joined.incident.severity = std::max(joined.incident.severity, one.alert.severity);
+    if (joined.incident.cause == CauseKind::kAlert && !joined.of_failures) {
+        const auto others = static_cast<std::uint32_t>(joined.alerts.size() - 1);
+        joined.incident.affected = std::max(joined.incident.affected, others);
+    }
     mark(slot, one.change == ChangeKind::kCreated ? one.cause : "moved");
     incidents_.mark(incident, joined.created ? "opened" : "joined");
 }
@@ -137,7 +166,8 @@ void AlertEngine::raise_severity(std::uint32_t slot) {
     if (incident.incident.told && shown) incidents_.tell(one.incident, Telling::kUpdate);
 }
 
-void AlertEngine::tell_activation(std::uint32_t slot) {
+// `before`: how bad its incident was without it.
+void AlertEngine::tell_activation(std::uint32_t slot, model::Severity before) {
     AlertSlot& one = alerts_[slot];
     FlapHistory& history = histories_.touch(one.alert.fingerprint);
     history.tell(now_.boot, settings_.flap);
@@ -146,6 +176,8 @@ void AlertEngine::tell_activation(std::uint32_t slot) {
     if (!std::exchange(incident.incident.told, true)) {
         incidents_.mark(one.incident, incident.created ? "opened" : "steady");
         incidents_.tell(one.incident, Telling::kProblem);
+    } else if (incident.incident.severity > before) {
+        incidents_.tell(one.incident, Telling::kUpdate);
     }
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "alert/alert_engine.hpp"
 #include "alert/fingerprint.hpp"
@@ -48,15 +50,40 @@ std::string AlertEngine::fingerprint_of(std::uint32_t target, std::string_view t
     return own_fingerprint(facts.id, facts.addon, type, subject);
 }
 
+AlertEngine::Sighting AlertEngine::sight(const Observed& input) const {
+    Sighting out{.of = &input, .target = kNone, .fingerprint = {}};
+    if (!input.target.empty()) {
+        out.target = fleet_.target_by_key(input.target);
+        if (out.target == kNone) return out;
+    }
+    const model::Signal& signal = input.signal;
+    out.fingerprint =
+        fingerprint_of(out.target, signal.type, signal.subject, signal.device_address);
+    return out;
+}
+
+// Finds what the next observations are about, and has it fetched from memory meanwhile.
+void AlertEngine::look_ahead(std::span<const Input> inputs) {
+    std::array<std::uint32_t, kAhead> slots;
+    slots.fill(kNone);
+    for (std::size_t i = 0; i < kAhead; ++i) {
+        const auto* next = i < inputs.size() ? std::get_if<Observed>(&inputs[i]) : nullptr;
+        ahead_[i] = next == nullptr ? Sighting{} : sight(*next);
+        if (!ahead_[i].fingerprint.empty()) slots[i] = alerts_.fetch(ahead_[i].fingerprint);
+    }
+    for (const std::uint32_t slot : slots) {
+        if (slot != kNone) alerts_.fetch_texts(slot);
+    }
+}
+
 void AlertEngine::apply(const Observed& input) {
     ++stats_.observations;
-    std::uint32_t target = kNone;
-    if (!input.target.empty()) {
-        target = fleet_.target_by_key(input.target);
-        if (target == kNone) {
-            ++stats_.unknown_targets;
-            return;
-        }
+    Sighting& ahead = ahead_[turn_ % kAhead];
+    Sighting seen = ahead.of == &input ? std::move(ahead) : sight(input);
+    const std::uint32_t target = seen.target;
+    if (target == kNone && !input.target.empty()) {
+        ++stats_.unknown_targets;
+        return;
     }
     const model::Signal& signal = input.signal;
     const Terms terms = terms_of(target, signal.type, signal.subject);
@@ -65,7 +92,7 @@ void AlertEngine::apply(const Observed& input) {
         return;
     }
     Raise what;
-    what.fingerprint = fingerprint_of(target, signal.type, signal.subject, signal.device_address);
+    what.fingerprint = std::move(seen.fingerprint);
     if (input.step == ObservedStep::kCleared || signal.clear) {
         const std::uint32_t slot = alerts_.find(what.fingerprint);
         if (slot == kNone) return;

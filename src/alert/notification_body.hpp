@@ -14,7 +14,7 @@
 //       "id": "0190...", "title": "core-1 is down", "severity": "critical",
 //       "opened_at": "2026-11-18T01:02:03.000Z",
 //       "resolved_at": "2026-...",  only when it is over
-//       "affected": 12,             alerts that it explains beside those below
+//       "affected": 12,             others with the same cause, listed below or not
 //       "url": "https://monitor.example.org/pollux/incidents/0190..."    empty: no externalURL
 //     },
 //     "alerts": [ {                 at most 20, the root first

@@ -34,7 +34,7 @@ Recovered: {{ incident.title }}
 ... and {{ more }} more.
 {% endif %}
 {% if incident.affected %}
-{{ incident.affected }} further alerts are explained by it.
+{{ incident.affected }} further alerts have the same cause.
 {% endif %}
 {% if provisional %}
 This was sent while nothing could be stored: it may come again.
@@ -61,7 +61,7 @@ constexpr std::string_view kHtml = R"(<!doctype html>
 <p>… and {{ more }} more.</p>
 {% endif %}
 {% if incident.affected %}
-<p>{{ incident.affected }} further alerts are explained by it.</p>
+<p>{{ incident.affected }} further alerts have the same cause.</p>
 {% endif %}
 {% if provisional %}
 <p>This was sent while nothing could be stored: it may come again.</p>

@@ -130,7 +130,7 @@ struct Incident {
     Severity severity = Severity::kWarning;  // the highest of its alerts so far
     base::WallTime opened_at;
     base::WallTime resolved_at;  // zero: open
-    std::uint32_t affected = 0;  // alerts that were suppressed by it, at the most
+    std::uint32_t affected = 0;  // alerts beside the root that have its cause, at the most
     std::vector<IncidentNote> notes;
     // Resolved because its alerts belong to this other one: who was told of it hears that, once.
     std::string merged_into;
