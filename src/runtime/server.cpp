@@ -428,7 +428,8 @@ void Server::ask(std::move_only_function<std::string(const CoreLoop::View&)> que
     core_->ask([this, question = std::move(question),
                 done = std::move(done)](const CoreLoop::View& view) mutable {
         std::string text = question(view);
-        later([text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
+        later(
+            [text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
     });
 }
 

@@ -112,14 +112,16 @@ bool Server::explain_inbound(const std::string& key,
                              std::move_only_function<void(std::string)> done) {
     if (!desk_ || !image_->inbound->find(key)) return false;
     desk_->explain(key, [this, done = std::move(done)](std::string text) mutable {
-        later([text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
+        later(
+            [text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
     });
     return true;
 }
 
 void Server::inbound_page(std::move_only_function<void(std::string)> done) {
     desk_->page([this, done = std::move(done)](std::string text) mutable {
-        later([text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
+        later(
+            [text = std::move(text), done = std::move(done)]() mutable { done(std::move(text)); });
     });
 }
 
