@@ -114,6 +114,7 @@ inside() { # limit, target, line
         for name in LANG LC_ALL LC_CTYPE LC_MESSAGES; do
             if [[ -n "${!name:-}" ]]; then settings+=("$name=${!name}"); fi
         done
+        settings+=("CCACHE_MAXSIZE=$(ccache --get-config max_size)")
     fi
     # shellcheck disable=SC2016 # the inner shell expands these
     bounded "$1" unshare --mount --propagation private --pid --fork --kill-child \
@@ -137,7 +138,7 @@ dev_fresh() {
         case "$1" in
         --help | -h) fresh_help && return ;;
         --keep) fresh_keep=1 ;;
-        --cache) fresh_cache="$(ccache --get-config cache_dir)" ;;
+        --cache) fresh_cache="$(ccache --get-config cache_dir)" && mkdir -p "$fresh_cache" ;;
         --mirror) mirror="${2:?dev: --mirror needs a URI}" && shift ;;
         *) die "fresh does not know '$1'; see ./dev fresh --help" ;;
         esac
