@@ -1,5 +1,6 @@
 // Which alerts have one cause.
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "alert/alert_engine.hpp"
@@ -86,7 +87,7 @@ std::uint32_t AlertEngine::incident_of_kin(std::uint32_t slot) const {
         }
         const model::Incident& incident = incidents_[kin.incident].incident;
         if (incident.cause != CauseKind::kAlert ||
-            now_.wall - incident.opened_at >= settings_.gather) {
+            std::chrono::abs(now_.wall - incident.opened_at) >= settings_.gather) {
             continue;
         }
         if (found == IncidentBook::kNone || incident.number < incidents_[found].incident.number) {

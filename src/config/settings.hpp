@@ -222,6 +222,7 @@ struct Settings {
     std::int64_t alerts_keep_days = 90;
     base::Duration alert_settle = std::chrono::seconds(2);
     base::Duration alert_verify_timeout = std::chrono::seconds(30);
+    base::Duration alert_gather = std::chrono::minutes(1);
     double flap_high_percent = 30;
     double flap_low_percent = 25;
     base::Duration flap_cool_down = std::chrono::minutes(15);

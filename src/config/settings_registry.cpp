@@ -344,6 +344,10 @@ constexpr SettingDef kAlerts[] = {
     {"alert_verify_timeout", "alertVerifyTimeout", "POLLUX_ALERT_VERIFY_TIMEOUT", "",
      &Settings::alert_verify_timeout, 1, 600, kRefuse, false, kLive,
      "How long the verification of a parent may take before an alert is told without it."},
+    {"alert_gather", "alertGather", "POLLUX_ALERT_GATHER", "", &Settings::alert_gather, 0, 3600,
+     kRefuse, false, kLive,
+     "Alerts of one type that a target raises within so long of the first one share its incident, "
+     "such as the ports of a line card; 0: each is an incident of its own."},
     {"flap_high_percent", "flapHighPercent", "POLLUX_FLAP_HIGH_PERCENT", "",
      &Settings::flap_high_percent, 1, 100, kRefuse, false, kLive,
      "Share of changes among the last states from which an alert is flapping."},

@@ -26,6 +26,7 @@ alert::AlertSettings engine_settings(const config::Settings& settings) {
     alert::AlertSettings made;
     made.settle = settings.alert_settle;
     made.verify_timeout = settings.alert_verify_timeout;
+    made.gather = settings.alert_gather;
     made.flap.high_percent = settings.flap_high_percent;
     made.flap.low_percent = settings.flap_low_percent;
     made.flap.cool_down = settings.flap_cool_down;
