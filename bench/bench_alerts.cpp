@@ -3,6 +3,7 @@
 // how soon somebody who watches is told of an alert by a whole server.
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 #include "alert/fingerprint.hpp"
 #include "base/uuid.hpp"
 #include "bench/alert_live_part.hpp"
+#include "bench/bench_options.hpp"
 #include "bench/result_table.hpp"
 
 namespace {
@@ -147,10 +149,13 @@ bench::Slices measure(const std::vector<std::vector<alert::Input>>& batches, Ste
     return out;
 }
 
-constexpr std::string_view kUsage = R"(usage: bench_alerts [--quick] [--only engine|client]
+constexpr std::string_view kUsage = R"(usage: bench_alerts [--quick] [--only PART]...
 
-  --quick    shorter: a look, not a figure to quote
+  --quick        shorter: a look, not a figure to quote
+  --only PART    one part; may be given again: engine client
 )";
+
+constexpr std::array<std::string_view, 2> kParts = {"engine", "client"};
 
 void measure_engine(bench::ResultTable& table) {
     const auto all = std::make_shared<const alert::AlertFleet>(fleet());
@@ -207,25 +212,9 @@ void measure_engine(bench::ResultTable& table) {
 }  // namespace
 
 int main(int count, char** words) {
-    bool quick = false;
-    std::string_view only;
-    for (int i = 1; i < count; ++i) {
-        const std::string_view word = words[i];
-        if (word == "--quick") {
-            quick = true;
-        } else if (word == "--only" && i + 1 < count) {
-            only = words[++i];
-        } else {
-            only = "?";
-            break;
-        }
-    }
-    if (!only.empty() && only != "engine" && only != "client") {
-        fmt::print(stderr, "{}", kUsage);
-        return 2;
-    }
+    const bench::BenchOptions options = bench::bench_options(count, words, kUsage, kParts);
     bench::ResultTable table;
-    if (only != "client") measure_engine(table);
-    if (only != "engine") bench::measure_alert_to_client(table, quick ? 5 : 20);
+    if (options.wants("engine")) measure_engine(table);
+    if (options.wants("client")) bench::measure_alert_to_client(table, options.quick ? 5 : 20);
     return table.finish();
 }

@@ -1,18 +1,14 @@
 // How fast the API answers: small requests beside another server, JSON of large pages, a server
 // that polls ten thousand targets meanwhile, and events to many clients.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
-#include <vector>
 
 #include "bench/api_fleet_part.hpp"
 #include "bench/api_get_part.hpp"
 #include "bench/api_hub_part.hpp"
 #include "bench/api_websocket_part.hpp"
+#include "bench/bench_options.hpp"
 #include "bench/json_part.hpp"
 
 namespace {
@@ -27,30 +23,7 @@ constexpr std::string_view kUsage = R"(usage: bench_api [--quick] [--only PART].
 
 constexpr std::array<std::string_view, 5> kParts = {"fleet", "json", "get", "websocket", "hub"};
 
-struct Options {
-    bool quick = false;
-    std::vector<std::string_view> only;
-    bool wants(std::string_view part) const {
-        return only.empty() || std::ranges::find(only, part) != only.end();
-    }
-};
-
-bool parse(int count, char** words, Options& options) {
-    for (int i = 1; i < count; ++i) {
-        const std::string_view word = words[i];
-        if (word == "--quick") {
-            options.quick = true;
-        } else if (word == "--only" && i + 1 < count) {
-            options.only.emplace_back(words[++i]);
-            if (std::ranges::find(kParts, options.only.back()) == kParts.end()) return false;
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
-
-int run(const Options& options) {
+int run(const bench::BenchOptions& options) {
     bench::ResultTable table(
         "Rates: median of the rounds, per second of the server's processor time.");
     // On all cores, as people run it; the other parts have a core for each side.
@@ -81,10 +54,5 @@ int main(int count, char** words) {
     if (count > 3 && std::string_view(words[1]) == "--role") {
         return play(words[2], static_cast<std::uint16_t>(std::atoi(words[3])));
     }
-    Options options;
-    if (!parse(count, words, options)) {
-        fmt::print(stderr, "{}", kUsage);
-        return 2;
-    }
-    return run(options);
+    return run(bench::bench_options(count, words, kUsage, kParts));
 }

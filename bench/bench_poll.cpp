@@ -1,13 +1,12 @@
 // How fast real polls are, and what they cost: the drivers beside the barest clients there are, the
 // whole server beside another one, and a fleet at its normal pace.
-#include <fmt/format.h>
-
-#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
 
+#include "bench/bench_options.hpp"
 #include "bench/burst_part.hpp"
 #include "bench/engine_part.hpp"
 #include "bench/http_clients_part.hpp"
@@ -33,30 +32,7 @@ constexpr std::string_view kUsage =
 constexpr std::array<std::string_view, 11> kParts = {
     "snmp", "v3", "profile", "http", "engine", "burst", "pace", "idle", "holes", "ssh", "plugins"};
 
-struct Options {
-    bool quick = false;
-    std::vector<std::string_view> only;
-    bool wants(std::string_view part) const {
-        return only.empty() || std::ranges::find(only, part) != only.end();
-    }
-};
-
-bool parse(int count, char** words, Options& options) {
-    for (int i = 1; i < count; ++i) {
-        const std::string_view word = words[i];
-        if (word == "--quick") {
-            options.quick = true;
-        } else if (word == "--only" && i + 1 < count) {
-            options.only.emplace_back(words[++i]);
-            if (std::ranges::find(kParts, options.only.back()) == kParts.end()) return false;
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
-
-int run(const Options& options) {
+int run(const bench::BenchOptions& options) {
     bench::ResultTable table("Rates: median of the rounds; ratios: of neighbours in time.");
     const int rounds = options.quick ? 1 : 5;
     const double seconds = options.quick ? 1 : 2;
@@ -100,10 +76,5 @@ int main(int count, char** words) {
     if (count > 2 && std::string_view(words[1]) == "--role") {
         return play({words + 2, words + count});
     }
-    Options options;
-    if (!parse(count, words, options)) {
-        fmt::print(stderr, "{}", kUsage);
-        return 2;
-    }
-    return run(options);
+    return run(bench::bench_options(count, words, kUsage, kParts));
 }
