@@ -1,6 +1,7 @@
 // Which alerts have one cause.
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 #include <utility>
 
 #include "alert/alert_engine.hpp"
@@ -74,27 +75,24 @@ std::uint32_t AlertEngine::own_incident(std::uint32_t slot) {
     return incident;
 }
 
-// Of several the first, so that the order of alerts does not matter.
+// At most one can be that young: each alert that could open another joins it. A burst is at the end
+// of the list, so that a target with very many alerts is read through only once in `gather`.
 std::uint32_t AlertEngine::incident_of_kin(std::uint32_t slot) const {
     const AlertSlot& one = alerts_[slot];
-    std::uint32_t found = IncidentBook::kNone;
-    if (settings_.gather <= base::Duration::zero()) return found;
-    for (const std::uint32_t other : fleet_.target(one.target).alerts) {
+    if (settings_.gather <= base::Duration::zero()) return IncidentBook::kNone;
+    for (const std::uint32_t other : std::views::reverse(fleet_.target(one.target).alerts)) {
         const AlertSlot& kin = alerts_[other];
         if (other == slot || kin.incident == IncidentBook::kNone || kin.missing_answer ||
             kin.alert.type != one.alert.type) {
             continue;
         }
         const model::Incident& incident = incidents_[kin.incident].incident;
-        if (incident.cause != CauseKind::kAlert ||
-            std::chrono::abs(now_.wall - incident.opened_at) >= settings_.gather) {
-            continue;
-        }
-        if (found == IncidentBook::kNone || incident.number < incidents_[found].incident.number) {
-            found = kin.incident;
+        const base::Duration age = now_.wall - incident.opened_at;
+        if (incident.cause == CauseKind::kAlert && std::chrono::abs(age) < settings_.gather) {
+            return kin.incident;
         }
     }
-    return found;
+    return IncidentBook::kNone;
 }
 
 void AlertEngine::join(std::uint32_t slot, std::uint32_t incident, bool merge) {
