@@ -29,7 +29,8 @@ export const kScreens = [
   { name: 'settings-tokens', hash: '#/settings?tab=tokens' },
   { name: 'settings-audit', hash: '#/settings?tab=audit' },
   { name: 'settings-account', hash: '#/settings?tab=account' },
-  { name: 'target', hash: '#/targets/snmp-interfaces%3A%3Asw-00001' },
+  { name: 'target', hash: '#/targets/snmp-interfaces%3A%3Asw-00002' },
+  { name: 'target-down', hash: '#/targets/snmp-interfaces%3A%3Asw-00001' },
   { name: 'device', hash: '#/devices/sw-00001' },
   { name: 'device-snmp', hash: '#/devices/sw-00001?tab=snmp' },
 ];

@@ -70,18 +70,21 @@ function overlaps() {
   return [...new Set(found)].slice(0, 10);
 }
 
-/** Trouble, work and people, so that no screen is empty. */
-async function furnish(world) {
+/** People, a time of calm for the charts, then trouble and work, so that no screen is empty. */
+async function furnish(world, switches, calm) {
   await world.ensureAdmin();
-  const settings = await world.api('GET', 'api/settings/monitoring');
-  if (!settings) throw new Error('no settings');
-  await world.break('sw-00001', 'down');
   await world.api('POST', 'api/users', { name: 'vera', password: 'a quiet onlooker', grants: [{ role: 'viewer' }] });
-  const now = await fetch(`${world.direct}/api/settings`, { headers: { Cookie: world.session.cookie } });
-  await world.api('PUT', 'api/settings', { status_page: true, status_page_title: 'Network of Turin', adaptive_polling_enabled: true }, { 'If-Match': now.headers.get('ETag') ?? '' });
-  const incident = await until('an incident', async () => (await world.api('GET', 'api/incidents?limit=1')).items[0], 240_000);
+  await world.set({ status_page: true, status_page_title: 'Network of Turin', adaptive_polling_enabled: true });
+  await pause(calm);
+  // A switch and, in a large fleet, some of what stands behind it.
+  const behind = switches > 50 ? [3, 4, 5, 6, 7, 8] : [];
+  for (const number of [1, ...behind]) await world.break(`sw-${String(number).padStart(5, '0')}`, 'down');
+  const incident = await until('the incident of the switch', async () => {
+    const { items } = await world.api('GET', 'api/incidents?device_name=sw-00001&status=open');
+    return items.find(({ affected }) => affected >= behind.length);
+  }, 240_000);
   const batch = await makeBatch(world);
-  // Two rounds of polls, so that charts have lines.
+  // Two rounds of polls with the trouble in them.
   await pause(45_000);
   return { incident: incident.id, batch };
 }
@@ -95,7 +98,7 @@ async function take(size) {
   let count = 0;
   try {
     await world.start();
-    const { incident, batch } = await furnish(world);
+    const { incident, batch } = await furnish(world, devices - http, docs ? 240_000 : 20_000);
     browser = await launch();
     const screens = [
       ...kScreens, { name: 'incident', hash: `#/incidents/${encodeURIComponent(incident)}` }, { name: 'batch', hash: `#/jobs/batches/${batch}` }, { name: 'fleet-phone', hash: '#/fleet' },
@@ -110,7 +113,8 @@ async function take(size) {
         if (docs && kShown[name] !== look) continue;
         await visit.go(hash);
         await settle(page);
-        await page.waitForTimeout(500);
+        // The statistics of the scheduler come each second.
+        await page.waitForTimeout(docs ? 3000 : 500);
         await page.screenshot({ path: docs ? `${folder}/${name}.png` : `${folder}/${name}-${look}.png` });
         count += 1;
         for (const line of await page.evaluate(overlaps)) complaints.push(`${size} ${name} ${look}: ${line}`);
