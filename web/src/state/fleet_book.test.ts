@@ -4,6 +4,7 @@ import type { LiveEvent } from '../api/live';
 import type { FleetSnapshot, TargetState } from '../api/model';
 import { quickest } from '../testing/quickest';
 import { FleetBook, targetOf } from './fleet_book';
+import type { Target } from './target';
 
 const kBegin = Date.parse('2026-01-02T03:00:00Z');
 const at = (seconds: number) => new Date(kBegin + seconds * 1000).toISOString();
@@ -73,6 +74,23 @@ describe('the book of the fleet', () => {
     expect(target?.lastSuccess).toBe(kBegin + 21_000);
     expect(target?.lag).toBeCloseTo(0.5);
     expect(target?.durations).toEqual([0.5]);
+  });
+
+  it('keeps the time of its values apart from that of the newest answer', () => {
+    const book = filled(['up']);
+    const target = book.targets[0] as Target;
+    expect(target.headlineAt).toBe(kBegin);
+    expect(target.headlineAge(kBegin + 3_600_000)).toBeNull();
+    const poll = (seconds: number) => book.apply([event('poll_result', 'ping::sw-0', { outcome: 'ok', at: at(seconds), duration: 0.5, failures: 0 })]);
+    poll(21);
+    expect(target.headlineAge(kBegin + 23_000)).toBeNull(); // the next snapshot may be on its way
+    poll(41);
+    expect(target.lastSuccess).toBe(kBegin + 41_000);
+    expect(target.headlineAge(kBegin + 42_000)).toBe(42);
+    const next = snapshot(['up'], 200);
+    next.columns.last_success_ms = [kBegin + 41_000];
+    book.take(next, 0, 1);
+    expect(target.headlineAge(kBegin + 60_000)).toBeNull();
   });
 
   it('leaves what other tasks of a target say to the next snapshot', () => {

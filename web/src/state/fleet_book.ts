@@ -20,6 +20,9 @@ export interface Applied {
   incomplete: boolean;
 }
 
+// The same answer, told by an event and by a snapshot, ms.
+const kSame = 250;
+
 export class FleetBook {
   readonly byKey = new Map<string, Target>();
   /** In the order of the snapshot. A new array whenever targets came or went. */
@@ -152,6 +155,14 @@ function fill(target: Target, snapshot: FleetSnapshot, row: number): void {
   target.duration = c.duration[row] ?? null;
   target.lag = c.lag[row] ?? null;
   target.headline = c.headline[row] ?? [];
+  target.headlineAt = target.lastSuccess;
+  target.overtaken = null;
+}
+
+/** A newer answer than that of the values that are shown, which only the next snapshot brings. */
+function answered(target: Target, at: number): void {
+  target.lastSuccess = at;
+  if (target.headlineAt === null || at - target.headlineAt > kSame) target.overtaken ??= at;
 }
 
 function pollResult(target: Target, data: PollResultData): void {
@@ -164,7 +175,7 @@ function pollResult(target: Target, data: PollResultData): void {
   if (data.next_due !== undefined) target.nextDue = Date.parse(data.next_due);
   target.remember(data.duration);
   if (data.outcome === 'ok' || data.outcome === 'degraded') {
-    target.lastSuccess = at;
+    answered(target, at);
     target.problem = '';
     const good: TargetState = data.outcome === 'ok' ? 'up' : 'degraded';
     const follows = target.state === 'stale' || target.state === 'unknown' || (!target.several && (target.state === 'up' || target.state === 'degraded'));
@@ -187,7 +198,7 @@ function stateChanged(target: Target, data: TaskStateData, applied: Applied): vo
         target.state = data.to;
       }
       // It is up because of an answer, whose result may not have been told.
-      if (data.to === 'up') target.lastSuccess = Math.max(target.lastSuccess ?? 0, at);
+      if (data.to === 'up') answered(target, Math.max(target.lastSuccess ?? 0, at));
       target.problem = data.to === 'up' ? '' : (data.reason ?? target.problem);
       break;
     case 'breaker':

@@ -5,6 +5,8 @@ import { createSignal } from 'solid-js';
 import type { Breaker, Headline, Labels, Severity, TargetState, Tier } from '../api/model';
 
 const kRemembered = 40;
+// In a small fleet the next snapshot is that near; until then nothing flickers.
+const kOvertakenLong = 6000;
 
 export class Target {
   readonly key: string;
@@ -33,6 +35,10 @@ export class Target {
   duration: number | null = null;
   lag: number | null = null;
   headline: readonly Headline[] = [];
+  /** When the headline was taken, ms: it comes with snapshots only, results of polls do not bring it. */
+  headlineAt: number | null = null;
+  /** When a newer answer than that of the headline came, ms; null: the headline is of the newest. */
+  overtaken: number | null = null;
   /** It has tasks with intervals of their own (`key#group`) beside the main one. */
   several = false;
   /** Durations of the polls that were seen while the page was open, oldest first. */
@@ -65,6 +71,12 @@ export class Target {
     const own = this.durations.splice(0);
     this.durations.push(...[...durations.slice(0, Math.max(0, durations.length - own.length)), ...own].slice(-kRemembered));
     this.changed();
+  }
+
+  /** Seconds since the headline was taken, if it is not of the newest answer and has not been for a while; else null. */
+  headlineAge(now: number): number | null {
+    if (this.headlineAt === null || this.overtaken === null || now - this.overtaken < kOvertakenLong) return null;
+    return Math.max(0, (now - this.headlineAt) / 1000);
   }
 
   /** Seconds since the last good answer; null if there was none. */

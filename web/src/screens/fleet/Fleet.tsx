@@ -4,7 +4,7 @@ import type { JSX } from 'solid-js';
 import { navigate, query, setQuery } from '../../app/router';
 import { useKeys } from '../../app/keys';
 import { kTargetStates } from '../../api/model';
-import { Button, EmptyState, ErrorState, FilterInput, Menu, Skeleton, StateMark, Table } from '../../design';
+import { Button, EmptyState, FilterInput, Loaded, Menu, StateMark, Table } from '../../design';
 import { compileFilter, parseFilter, toggleTerm, tokens } from '../../logic/filter';
 import { count, plural } from '../../logic/format';
 import { fleet } from '../../state/fleet';
@@ -105,35 +105,37 @@ export default function Fleet(): JSX.Element {
           <Button dense kind="quiet" icon="close" onClick={() => setSelected(new Set<string>())}>Select nothing</Button>
         </div>
       </Show>
-      <Show when={fleet.loaded()} fallback={<Show when={fleet.problem()} fallback={<Skeleton lines={12} />}>{(problem) => <ErrorState problem={problem()} retry={() => void fleet.refresh()} />}</Show>}>
-        <Table
-          id="fleet"
-          label="Targets"
-          noun="target"
-          columns={kColumns}
-          rows={rows()}
-          rowKey={(target) => target.key}
-          track={(target) => target.track()}
-          order={fleet.order}
-          sort={{ column: 'device', descending: false }}
-          groups={grouping()?.read}
-          groupHead={(name, members) => <GroupHead name={name} rows={members} />}
-          onOpen={(target) => navigate(targetLink(target.key))}
-          selected={selected()}
-          onSelect={setSelected}
-          card={targetCard}
-          cardHeight={58}
-          total={fleet.targets().length}
-          empty={
-            <Show
-              when={fleet.targets().length > 0}
-              fallback={<EmptyState icon="fleet" title="No targets yet" text="A target is a device with an addon that says how it is polled."><Button kind="primary" icon="plus" onClick={() => openStart('add')} disabledReason={whyNot('manage')}>Add the first device</Button></EmptyState>}
-            >
-              <EmptyState icon="search" title="No target is like this" text="Nothing matches the filter."><Button onClick={() => setQuery({ filter: '' })}>Show all</Button></EmptyState>
-            </Show>
-          }
-        />
-      </Show>
+      <Loaded data={fleet.loaded() || undefined} problem={fleet.problem()} retry={fleet.refresh} lines={12}>
+        {() => (
+          <Table
+            id="fleet"
+            label="Targets"
+            noun="target"
+            columns={kColumns}
+            rows={rows()}
+            rowKey={(target) => target.key}
+            track={(target) => target.track()}
+            order={fleet.order}
+            sort={{ column: 'device', descending: false }}
+            groups={grouping()?.read}
+            groupHead={(name, members) => <GroupHead name={name} rows={members} />}
+            onOpen={(target) => navigate(targetLink(target.key))}
+            selected={selected()}
+            onSelect={setSelected}
+            card={targetCard}
+            cardHeight={58}
+            total={fleet.targets().length}
+            empty={
+              <Show
+                when={fleet.targets().length > 0}
+                fallback={<EmptyState icon="fleet" title="No targets yet" text="A target is a device with an addon that says how it is polled."><Button kind="primary" icon="plus" onClick={() => openStart('add')} disabledReason={whyNot('manage')}>Add the first device</Button></EmptyState>}
+              >
+                <EmptyState icon="search" title="No target is like this" text="Nothing matches the filter."><Button onClick={() => setQuery({ filter: '' })}>Show all</Button></EmptyState>
+              </Show>
+            }
+          />
+        )}
+      </Loaded>
       <Show when={silencing()}><SilenceDialog keys={keys()} onClose={(done) => (setSilencing(false), done && setSelected(new Set<string>()))} /></Show>
     </div>
   );

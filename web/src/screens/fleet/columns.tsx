@@ -5,6 +5,7 @@ import { kSeverities, kTargetStates } from '../../api/model';
 import type { Headline } from '../../api/model';
 import { AgeRing, Badge, Bar, Countdown, Sparkline, StateMark, Time } from '../../design';
 import type { Column } from '../../design';
+import { tick } from '../../logic/clock';
 import { duration, measure, shortDuration } from '../../logic/format';
 import { recentRuns } from '../../state/recent';
 import type { Target } from '../../state/target';
@@ -16,9 +17,21 @@ export const deviceLink = (name: string) => href('/devices/:name', { name });
 const stateRank = (target: Target) => kTargetStates.indexOf(target.state);
 const severityRank = (target: Target) => (target.severity === '' ? null : kSeverities.indexOf(target.severity));
 
-function Values(props: { values: readonly Headline[] }): JSX.Element {
+/** Its values are older than its newest answer, which the age beside them is of. */
+function OldValues(props: { target: Target }): JSX.Element {
+  const age = () => props.target.headlineAge(tick());
   return (
-    <div class="fleet-values">
+    <Show when={age() !== null}>
+      <span class="fleet-value-age" title={`These values are ${duration(Math.round(age() ?? 0))} old; those of the newest answer are not here yet`}>
+        <span class="seen-by-readers">values </span>{shortDuration(Math.round(age() ?? 0))} old
+      </span>
+    </Show>
+  );
+}
+
+function Values(props: { target: Target; values: readonly Headline[] }): JSX.Element {
+  return (
+    <div class="fleet-values" classList={{ old: props.target.headlineAge(tick()) !== null && props.values.length > 0 }}>
       <For each={props.values}>
         {(one) => (
           <Show
@@ -29,6 +42,7 @@ function Values(props: { values: readonly Headline[] }): JSX.Element {
           </Show>
         )}
       </For>
+      <Show when={props.values.length > 0}><OldValues target={props.target} /></Show>
     </div>
   );
 }
@@ -77,7 +91,7 @@ export const kColumns: readonly Column<Target>[] = [
   },
   { id: 'addon', title: 'Addon', width: 'minmax(122px, 1fr)', value: (t) => t.addon, cell: (t) => <span title={t.addon}>{t.addon}</span> },
   { id: 'address', title: 'Address', width: '128px', value: (t) => t.address, cell: (t) => <span class="mono">{t.address}</span>, hidden: true },
-  { id: 'values', title: 'Values', width: 'minmax(170px, 1.6fr)', help: 'Newest values', value: (t) => t.headline[0]?.value, cell: (t) => <Values values={t.headline} /> },
+  { id: 'values', title: 'Values', width: 'minmax(170px, 1.6fr)', help: 'Newest values', value: (t) => t.headline[0]?.value, cell: (t) => <Values target={t} values={t.headline} /> },
   { id: 'response', title: 'Response', width: '118px', end: true, help: 'Response time of the last polls', value: (t) => t.duration, cell: (t) => <Response target={t} /> },
   { id: 'age', title: 'Age', width: '78px', help: 'Age of the data against its bound', value: (t) => (t.lastSuccess === null ? null : -t.lastSuccess), cell: (t) => <AgeRing at={t.lastSuccess} expected={t.interval} bound={t.bound} /> },
   { id: 'interval', title: 'Every', width: '62px', end: true, help: 'Interval between polls', value: (t) => t.interval, cell: (t) => <span title={`now ${duration(t.interval)}, suggested ${duration(t.suggested)}`}>{shortDuration(t.interval)}</span> },
@@ -109,7 +123,7 @@ export function targetCard(target: Target): JSX.Element {
       <div class="fleet-card-line muted small">
         <span class="cut">{target.addon}{reasonOf(target) === '' ? '' : ` · ${reasonOf(target)}`}</span>
         <span class="spring" />
-        <Show when={target.headline[0]}>{(one) => <span>{one().name} {measure(one().value, one().unit)}</span>}</Show>
+        <Show when={target.headline[0]}>{(one) => <span>{one().name} {measure(one().value, one().unit)} <OldValues target={target} /></span>}</Show>
       </div>
     </div>
   );

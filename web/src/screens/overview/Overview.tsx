@@ -26,7 +26,7 @@ export default function Overview(): JSX.Element {
     <Show when={!failed()} fallback={<Show when={failed()}>{(problem) => <ErrorState problem={problem()} retry={() => (overview.refetch(), void fleet.refresh())} />}</Show>}>
       <Show when={now() && fleet.loaded()} fallback={<Skeleton lines={10} />}>
         <Show when={fleet.targets().length > 0} fallback={<Guide />}>
-          <Loaded data={now()} problem={overview.problem()} retry={overview.refetch}>
+          <Loaded data={now()} problem={overview.problem() ?? fleet.problem()} retry={() => (overview.refetch(), void fleet.refresh())}>
             {() => (
               <div class="page">
                 <div class="page-head">
