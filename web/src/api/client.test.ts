@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { api, isAbort } from './client';
+import { api, isAbort, whenAnswered } from './client';
 import type { Problem } from './client';
 
 /** A server that takes the question and says nothing. */
@@ -43,5 +43,26 @@ describe('requests', () => {
     asker.abort();
     expect(isAbort(await failed)).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
+  });
+  it('tell whether the server itself answered, also when a proxy did instead of it', async () => {
+    const told: boolean[] = [];
+    whenAnswered((reached) => told.push(reached));
+    const answer = (status: number, type: string) => vi.stubGlobal('fetch', () => Promise.resolve(new Response('{}', { status, headers: { 'Content-Type': type } })));
+    const ask = () => api.get('api/fleet').catch(() => undefined);
+    answer(200, 'application/json');
+    await ask();
+    answer(404, 'application/problem+json');
+    await ask();
+    answer(503, 'application/problem+json');
+    await ask();
+    answer(502, 'text/html');
+    await ask();
+    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('refused')));
+    await ask();
+    vi.stubGlobal('fetch', vi.fn(silent));
+    void ask();
+    await vi.advanceTimersByTimeAsync(60_000);
+    whenAnswered(() => undefined);
+    expect(told).toEqual([true, true, true, false, false, false]);
   });
 });

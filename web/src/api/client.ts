@@ -30,6 +30,7 @@ export interface Answer<T> {
 // Only in memory: a script of another page must not find it.
 let csrfToken = '';
 let onSessionLost: () => void = () => {};
+let onAnswer: (reached: boolean) => void = () => {};
 
 export function setCsrfToken(token: string): void {
   csrfToken = token;
@@ -37,6 +38,11 @@ export function setCsrfToken(token: string): void {
 
 export function whenSessionLost(handler: () => void): void {
   onSessionLost = handler;
+}
+
+/** Told after each request whether the server itself answered, whatever it said. */
+export function whenAnswered(handler: (reached: boolean) => void): void {
+  onAnswer = handler;
 }
 
 /** Where the server is: the folder of the page, whatever a proxy put in front of it. */
@@ -76,6 +82,7 @@ async function send<T>(method: string, target: string, options: RequestOptions):
     return await ask<T>(method, target, options, ender.signal);
   } catch (error) {
     if (!late || options.signal?.aborted) throw error;
+    onAnswer(false);
     throw new Problem({ status: 0, code: 'page.late', title: 'No answer', detail: 'The server did not answer in time.' });
   } finally {
     clearTimeout(timer);
@@ -101,6 +108,7 @@ async function ask<T>(method: string, target: string, options: RequestOptions, s
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    onAnswer(false);
     throw new Problem({
       status: 0,
       code: 'page.offline',
@@ -108,6 +116,8 @@ async function ask<T>(method: string, target: string, options: RequestOptions, s
       detail: 'The server cannot be reached. Nothing was changed that you were not told of.',
     });
   }
+  // A proxy that answers for a server that is gone has no JSON of ours.
+  onAnswer(response.status < 502 || response.status > 504 || (response.headers.get('Content-Type') ?? '').includes('json'));
   const date = response.headers.get('Date');
   if (date !== null) learnServerTime(Date.parse(date) + 500);
   if (!response.ok) {

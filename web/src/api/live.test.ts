@@ -147,6 +147,54 @@ describe('the live feed', () => {
     expect(sockets).toHaveLength(13);
   });
 
+  it('asks for everything now and then where requests are answered but no WebSocket comes through', () => {
+    (document as { visibilityState: string }).visibilityState = 'visible';
+    const live = feed();
+    const resync = vi.fn();
+    live.onResync(resync);
+    live.start();
+    const fail = () => {
+      last().onclose?.();
+      const at = live.connection().retryAt ?? 0;
+      vi.advanceTimersByTime(at - Date.now() + 1);
+    };
+    for (let attempt = 0; attempt < 3; attempt += 1) fail();
+    live.noteAnswer(true);
+    expect(live.connection().state).toBe('reconnecting');
+    expect(resync).not.toHaveBeenCalled();
+    fail();
+    last().onclose?.();
+    expect(live.connection().state).toBe('asking');
+    expect(resync).toHaveBeenCalledOnce();
+    vi.advanceTimersByTime(60_000);
+    expect(resync.mock.calls.length).toBeGreaterThanOrEqual(4);
+    expect(resync.mock.calls.length).toBeLessThanOrEqual(5);
+    // Requests fail too: that is a lost server, and nothing is asked for any more.
+    live.noteAnswer(false);
+    expect(live.connection().state).toBe('offline');
+    resync.mockClear();
+    vi.advanceTimersByTime(60_000);
+    expect(resync).not.toHaveBeenCalled();
+    live.noteAnswer(true);
+    expect(live.connection().state).toBe('asking');
+    expect(resync).toHaveBeenCalledOnce();
+    live.stop();
+  });
+
+  it('does not take an answer from before the loss for one of now', () => {
+    const live = feed();
+    live.start();
+    last().onopen?.();
+    last().tell({ type: 'subscribed', seq: 1 });
+    live.noteAnswer(true);
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      last().onclose?.();
+      vi.advanceTimersByTime((live.connection().retryAt ?? 0) - Date.now() + 1);
+    }
+    expect(live.connection().state).toBe('offline');
+    live.stop();
+  });
+
   it('gives up a connection that says nothing', () => {
     const live = feed();
     live.start();

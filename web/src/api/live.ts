@@ -1,8 +1,9 @@
 // The WebSocket of live events: one for the page. It connects, subscribes, resumes after a break
-// from the last number it saw, and says honestly since when it has heard nothing.
+// from the last number it saw, and says honestly since when it has heard nothing. Where no WebSocket
+// comes through but requests do, everything is asked for now and then instead.
 import { createSignal } from 'solid-js';
 import { learnServerTime, serverNow } from '../logic/clock';
-import { apiUrl } from './client';
+import { apiUrl, whenAnswered } from './client';
 import type { PollResultData, SystemStatusData } from './model';
 
 export interface LiveEvent<Data = unknown> {
@@ -14,8 +15,11 @@ export interface LiveEvent<Data = unknown> {
 }
 
 export interface Connection {
-  /** `live`: values move by themselves. Everything else: what is shown may be old. */
-  state: 'connecting' | 'live' | 'reconnecting' | 'offline';
+  /**
+   * `live`: values move by themselves. `asking`: no live events, but the server answers, and all is asked for every
+   * `kAskEvery`. Everything else: what is shown may be old.
+   */
+  state: 'connecting' | 'live' | 'reconnecting' | 'asking' | 'offline';
   /** Server time of the last word we heard, in ms. */
   heard: number | null;
   /** When the next attempt comes, in ms of our own clock. */
@@ -49,6 +53,10 @@ export function resultsOf({ seq, data }: { seq: number; data: PollDigest }): Liv
 const kPingEvery = 15_000;
 const kSilentAfter = 25_000;
 const kLongestWait = 30_000;
+// So many attempts that failed are no hiccup any more.
+const kHiccups = 4;
+/** Without live events: so often is everything asked for, ms. */
+export const kAskEvery = 15_000;
 // Work on events inside one frame; what is left comes in the next.
 const kFrameBudget = 12;
 const kChunk = 200;
@@ -68,6 +76,9 @@ export class LiveFeed {
   #attempt = 0;
   #wanted = false;
   #heard = 0;
+  // Whether requests were answered since live events were lost; null: none has ended yet.
+  #answered: boolean | null = null;
+  #asked = 0;
   #timers: { retry?: ReturnType<typeof setTimeout>; watch?: ReturnType<typeof setInterval> } = {};
 
   constructor(open: (url: string) => WebSocket = (url) => new WebSocket(url)) {
@@ -101,6 +112,13 @@ export class LiveFeed {
     if (this.#socket === null && seq > this.#seq) this.#seq = seq;
   }
 
+  /** A request was answered, or could not be. */
+  noteAnswer(reached: boolean): void {
+    if (this.#socket !== null && this.connection().state === 'live') return;
+    this.#answered = reached;
+    this.#settle();
+  }
+
   get lastSeq(): number {
     return this.#seq;
   }
@@ -124,6 +142,7 @@ export class LiveFeed {
     this.#seq = 0;
     this.#queue = [];
     this.#attempt = 0;
+    this.#answered = null;
     this.#setConnection({ state: 'connecting', heard: null, retryAt: null });
   }
 
@@ -250,6 +269,7 @@ export class LiveFeed {
   }
 
   #watch(): void {
+    this.#ask();
     if (this.#socket === null) return;
     const silent = Date.now() - this.#heard;
     if (silent > kSilentAfter) {
@@ -272,10 +292,33 @@ export class LiveFeed {
     const most = Math.min(kLongestWait, 500 * 2 ** this.#attempt);
     const wait = most / 2 + (Math.random() * most) / 2;
     this.#attempt = Math.min(this.#attempt + 1, 10);
-    const state = this.#attempt > 4 ? 'offline' : 'reconnecting';
-    this.#setConnection({ state, heard: this.connection().heard, retryAt: Date.now() + wait });
+    const before = this.connection();
+    // What was answered before the loss tells nothing of now.
+    if (before.state === 'live') this.#answered = null;
+    this.#setConnection({ state: this.#lost(), heard: before.heard, retryAt: Date.now() + wait });
     clearTimeout(this.#timers.retry);
     this.#timers.retry = setTimeout(() => this.#connect(), wait);
+    this.#ask();
+  }
+
+  #lost(): Connection['state'] {
+    if (this.#attempt <= kHiccups) return 'reconnecting';
+    return this.#answered === true ? 'asking' : 'offline';
+  }
+
+  #settle(): void {
+    const now = this.connection();
+    if (now.state !== 'asking' && now.state !== 'offline') return;
+    if (now.state !== this.#lost()) this.#setConnection({ ...now, state: this.#lost() });
+    this.#ask();
+  }
+
+  /** Nobody tells what happened: whoever shows something fetches it anew. */
+  #ask(): void {
+    if (this.connection().state !== 'asking' || Date.now() - this.#asked < kAskEvery) return;
+    if (globalThis.document?.visibilityState === 'hidden') return;
+    this.#asked = Date.now();
+    for (const handler of this.#resync) guarded(handler);
   }
 }
 
@@ -289,3 +332,4 @@ function guarded(run: () => void): void {
 }
 
 export const live = new LiveFeed();
+whenAnswered((reached) => live.noteAnswer(reached));

@@ -3,7 +3,7 @@
 import { createEffect, createMemo, createSignal, ErrorBoundary, For, lazy, on, onCleanup, onMount, Show, Suspense } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
-import { live } from '../api/live';
+import { kAskEvery, live } from '../api/live';
 import { asProblem } from '../api/problem';
 import { Button } from '../design/Button';
 import { ConfirmHost } from '../design/Dialog';
@@ -59,7 +59,8 @@ export function Shell(): JSX.Element {
     document.title = `${bad > 0 ? `(${bad}) ` : ''}${now()?.title ?? 'Not found'} · Pollux`;
   });
   createEffect(() => {
-    document.documentElement.dataset['connection'] = live.connection().state === 'live' ? 'live' : 'stale';
+    const { state } = live.connection();
+    document.documentElement.dataset['connection'] = state === 'live' || state === 'asking' ? state : 'stale';
   });
 
   // Who opened a screen from inside another one stands at its beginning, not at that of the page.
@@ -156,16 +157,19 @@ function startTable(main: HTMLElement, key: string): void {
   table.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
 }
 
+const kConnectionTones = { live: 'ok', connecting: 'mute', asking: 'warn', reconnecting: 'stale', offline: 'stale' } as const;
+
 function ConnectionMark(): JSX.Element {
   const state = () => live.connection().state;
   const words = () => {
     const heard = live.connection().heard;
     if (state() === 'live') return 'Live';
     if (state() === 'connecting') return 'Connecting';
+    if (state() === 'asking') return 'Not live';
     return heard === null ? 'Not connected' : `Stale for ${shortDuration(Math.max(1, Math.round((tick() - heard) / 1000)))}`;
   };
   return (
-    <span class={`connection tone-${state() === 'live' ? 'ok' : state() === 'connecting' ? 'mute' : 'stale'}`} role="status" title={`Connection to the server: ${words()}`}>
+    <span class={`connection tone-${kConnectionTones[state()]}`} role="status" title={`Connection to the server: ${words()}`}>
       <span class="dot" aria-hidden="true" /><span class="words">{words()}</span>
     </span>
   );
@@ -177,6 +181,16 @@ function Banner(): JSX.Element {
   const status = () => live.system();
   return (
     <>
+      <Show when={live.connection().state === 'asking'}>
+        <div class="banner tone-warn" role="status">
+          <Icon name="info" />
+          <span>
+            <strong>No live events.</strong> The server answers, but its WebSocket does not come through (a proxy?). This page asks every{' '}
+            {duration(kAskEvery / 1000)} instead; what happens between is seen late.
+          </span>
+          <Button dense icon="refresh" onClick={() => live.retryNow()}>Try now</Button>
+        </div>
+      </Show>
       <Show when={lost()}>
         <div class="banner tone-stale" role="alert">
           <Icon name="warning" />

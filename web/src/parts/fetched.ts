@@ -84,7 +84,7 @@ export function fetched<Key, T>(
     }
   };
   // What failed for want of a connection is asked again as soon as there is one.
-  const connected = createMemo(() => live.connection().state === 'live');
+  const connected = createMemo(() => live.connection().state === 'live' || live.connection().state === 'asking');
   createEffect(on(connected, (now) => now && problem()?.offline && later(), { defer: true }));
 
   createEffect(

@@ -127,7 +127,7 @@ function plan(wait: number): void {
   soon = setTimeout(() => {
     soon = undefined;
     if (!started) return;
-    // Nobody looks, or nobody answers: the next look or the resync fetches it.
+    // Nobody looks, or nobody answers, not even to a request: the next look or the resync fetches it.
     if (document.visibilityState === 'hidden' || live.connection().state === 'offline') plan(regular());
     else void refresh();
   }, wait);

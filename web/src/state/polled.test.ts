@@ -1,7 +1,10 @@
 import { createRoot, createSignal } from 'solid-js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { polled } from './polled';
 import type { Polled, PolledOptions } from './polled';
+
+const [state, setState] = createSignal('live');
+vi.mock('../api/live', () => ({ live: { connection: () => ({ state: state() }), on: () => () => undefined, onResync: () => () => undefined } }));
+const { polled } = await import('./polled');
 
 interface Question {
   answer: (value: string) => void;
@@ -28,6 +31,7 @@ function made(options: PolledOptions = {}): { value: Polled<string>; end: () => 
 beforeEach(() => {
   questions = [];
   page.visibilityState = 'visible';
+  setState('live');
   vi.useFakeTimers();
   vi.stubGlobal('document', page);
 });
@@ -94,5 +98,23 @@ describe('what is fetched now and then', () => {
     expect(questions).toHaveLength(2);
     end();
     expect(look).toBeUndefined();
+  });
+
+  it('goes on without live events as long as requests are answered', async () => {
+    setState('asking');
+    const { end } = made({ every: 10_000 });
+    questions[0]?.answer('first');
+    await settle();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(questions).toHaveLength(2);
+    questions[1]?.answer('second');
+    await settle();
+    setState('offline');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(questions).toHaveLength(2);
+    setState('asking');
+    await settle();
+    expect(questions).toHaveLength(3);
+    end();
   });
 });

@@ -32,7 +32,7 @@ export function polled<T>(ask: (signal: AbortSignal) => Promise<T>, options: Pol
   let timer: ReturnType<typeof setTimeout> | undefined;
   let ended = false;
   const every = () => (typeof options.every === 'function' ? options.every() : options.every);
-  // Nobody looks, or nobody answers: what was due then is fetched as soon as that is over.
+  // Nobody looks, or nobody answers, not even to a request: what was due then is fetched as soon as that is over.
   let missed = false;
   const away = () => document.visibilityState === 'hidden' || live.connection().state === 'offline';
   const back = () => {

@@ -31,7 +31,7 @@ export function watchJobs(touched: (ids: ReadonlySet<string> | null) => void, un
   );
   onCleanup(live.onResync(() => touched(null)));
   const ask = setInterval(() => {
-    if (document.visibilityState === 'visible' && live.connection().state === 'live' && underWay()) touched(null);
+    if (document.visibilityState === 'visible' && (live.connection().state === 'live' || live.connection().state === 'asking') && underWay()) touched(null);
   }, kEvery);
   onCleanup(() => {
     clearTimeout(timer);
