@@ -1,6 +1,7 @@
 #include "api/history_page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -86,24 +87,30 @@ void add_newest(store::History& history, const store::SeriesDefinition& series, 
     into.set("last", number(answer->points.back().last));
 }
 
+// Nothing wished is everything.
+bool wished(const std::vector<std::string>& wishes, const std::string& name) {
+    return wishes.empty() || std::ranges::find(wishes, name) != wishes.end();
+}
+
 base::Status no_such_metric(const HistoryWish& wish,
                             const std::vector<store::SeriesDefinition>& all) {
     std::set<std::string_view> metrics;
     std::set<std::string_view> rows;
     for (const auto& series : all) {
         metrics.insert(series.metric);
-        if (series.metric == wish.metric) rows.insert(series.row);
+        if (wished(wish.metrics, series.metric)) rows.insert(series.row);
     }
     const bool row = !rows.empty();
     const std::vector<std::string_view> there(row ? rows.begin() : metrics.begin(),
                                               row ? rows.end() : metrics.end());
     return base::config_error(
         "history.unknown_metric",
-        there.empty()
-            ? fmt::format("the history has nothing of {} yet", base::quoted(wish.key))
-            : fmt::format("{} has no {} {} in the history; there are {}", base::quoted(wish.key),
-                          row ? "row" : "metric", base::quoted(row ? wish.row : wish.metric),
-                          document::word_list(there)));
+        there.empty() ? fmt::format("the history has nothing of {} yet", base::quoted(wish.key))
+                      : fmt::format("{} has no {} {} in the history; there are {}",
+                                    base::quoted(wish.key), row ? "row" : "metric",
+                                    base::quoted(fmt::format(
+                                        "{}", fmt::join(row ? wish.rows : wish.metrics, ", "))),
+                                    document::word_list(there)));
 }
 
 }  // namespace
@@ -136,14 +143,13 @@ base::Result<std::string> history_page(store::History* history, const runtime::F
     Node list = Node::sequence();
     bool more = false;
     for (const store::SeriesDefinition& series : *all) {
-        if (!wish.metric.empty() && series.metric != wish.metric) continue;
-        if (!wish.row.empty() && series.row != wish.row) continue;
+        if (!wished(wish.metrics, series.metric) || !wished(wish.rows, series.row)) continue;
         if (list.items().size() >= kMaxSeries) {
             more = true;
             break;
         }
         Node entry = describe(series);
-        if (wish.metric.empty()) {
+        if (wish.metrics.empty()) {
             add_newest(*history, series, wish.to, entry);
         } else if (const auto added = add_points(*history, series, wish, entry); !added) {
             return std::unexpected(added.error());

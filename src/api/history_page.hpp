@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
@@ -11,15 +12,16 @@
 namespace pollux::api {
 
 struct HistoryWish {
-    std::string key;     // of a target or of one of its tasks
-    std::string metric;  // empty: only which series there are
-    std::string row;     // empty: all rows
+    std::string key;                   // of a target or of one of its tasks
+    std::vector<std::string> metrics;  // none: only which series there are
+    std::vector<std::string> rows;     // none: all rows
     base::WallTime from;
     base::WallTime to;
     base::Duration step{};  // zero: every sample
 };
 
-// Codes: history.unknown_target, history.unknown_metric (both with what there is), history.off.
+// Codes: history.unknown_target, history.unknown_metric (both with what there is; only if there is
+// nothing of all that was wished), history.off.
 // Blocks for some reads. A null history: none is kept.
 base::Result<std::string> history_page(store::History* history, const runtime::FleetView& view,
                                        const HistoryWish& wish);

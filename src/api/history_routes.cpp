@@ -38,13 +38,20 @@ bool may_see(const ServerLink& link, const std::string& key, Call& call) {
     return false;
 }
 
+// An empty one is the same as none.
+std::vector<std::string> given(const std::vector<std::string_view>& texts) {
+    std::vector<std::string> found(texts.begin(), texts.end());
+    std::erase(found, "");
+    return found;
+}
+
 void history(const ServerLink& link, Call call) {
     const std::string key(call.parameter("key"));
     if (!may_see(link, key, call)) return;
     HistoryWish wish;
     wish.key = key;
-    wish.metric = call.query.text_or("metric", "");
-    wish.row = call.query.text_or("row", "");
+    wish.metrics = given(call.query.texts("metric"));
+    wish.rows = given(call.query.texts("row"));
     wish.to = call.query.time("to").value_or(net::wall_now());
     wish.from = call.query.time("from").value_or(wish.to - kUsualSpan);
     if (const auto step = call.query.text("step")) {
@@ -70,7 +77,7 @@ void history(const ServerLink& link, Call call) {
                    }
                    const bool nothing = page.error().code == "history.unknown_metric";
                    // A target that was just added has a history: an empty one.
-                   if (nothing && wish.metric.empty()) {
+                   if (nothing && wish.metrics.empty()) {
                        answer.json(200, no_history_page(wish.key));
                        return;
                    }
@@ -133,10 +140,15 @@ void add_history_routes(std::vector<Route>& routes, const ServerLink& link) {
     values.summary = "Values of a target over time, or which series there are.";
     values.description =
         "Without `metric`: the series with their newest values. With it: points of `step` from "
-        "samples, minutes or hours, whatever is kept for that time and is fine enough.";
+        "samples, minutes or hours, whatever is kept for that time and is fine enough. Several "
+        "metrics and rows are answered together, at most 200 series; what there is none of is left "
+        "out.";
     values.query = {
-        {.name = "metric", .description = "name of a metric", .longest = 200},
-        {.name = "row", .description = "only this row, such as an interface", .longest = 500},
+        {.name = "metric", .description = "name of a metric", .repeated = true, .longest = 200},
+        {.name = "row",
+         .description = "only this row, such as an interface",
+         .repeated = true,
+         .longest = 500},
         {.name = "from", .type = ParameterType::kTime, .description = "else a day before `to`"},
         {.name = "to", .type = ParameterType::kTime, .description = "else now"},
         {.name = "step", .description = "such as 5m; not given: every sample", .longest = 32}};

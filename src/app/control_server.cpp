@@ -58,8 +58,8 @@ base::Result<api::HistoryWish> history_wish(const net::Request& request) {
     };
     api::HistoryWish wish;
     wish.key = parameter("key");
-    wish.metric = parameter("metric");
-    wish.row = parameter("row");
+    if (std::string metric = parameter("metric"); !metric.empty()) wish.metrics = {metric};
+    if (std::string row = parameter("row"); !row.empty()) wish.rows = {row};
     const auto from = base::parse_utc(parameter("from"));
     const auto to = base::parse_utc(parameter("to"));
     const auto step = document::parse_duration(parameter("step"));

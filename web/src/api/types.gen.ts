@@ -1987,7 +1987,7 @@ export interface paths {
         };
         /**
          * Values of a target over time, or which series there are.
-         * @description Without `metric`: the series with their newest values. With it: points of `step` from samples, minutes or hours, whatever is kept for that time and is fine enough.
+         * @description Without `metric`: the series with their newest values. With it: points of `step` from samples, minutes or hours, whatever is kept for that time and is fine enough. Several metrics and rows are answered together, at most 200 series; what there is none of is left out.
          */
         get: operations["getHistory"];
         put?: never;
@@ -9432,9 +9432,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description name of a metric */
-                metric?: string;
+                metric?: string[];
                 /** @description only this row, such as an interface */
-                row?: string;
+                row?: string[];
                 /** @description else a day before `to` */
                 from?: string;
                 /** @description else now */

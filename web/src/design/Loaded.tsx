@@ -26,16 +26,23 @@ export function Loaded<T>(props: {
         </Show>
       }
     >
-      <Show when={props.problem}>
-        {(problem) => (
-          <div class="old-state" role="status">
-            <Icon name="warning" />
-            <span>Not up to date: {problem().message}</span>
-            <Button dense kind="quiet" icon="refresh" onClick={() => void props.retry()}>Try again</Button>
-          </div>
-        )}
-      </Show>
+      <NotUpToDate problem={props.problem} retry={props.retry} />
       {props.children(() => props.data as T)}
+    </Show>
+  );
+}
+
+/** The line above what is shown and could not be brought up to date; nothing without a problem. */
+export function NotUpToDate(props: { problem: Problem | null; retry: () => unknown }): JSX.Element {
+  return (
+    <Show when={props.problem}>
+      {(problem) => (
+        <div class="old-state" role="status">
+          <Icon name="warning" />
+          <span>Not up to date: {problem().message}</span>
+          <Button dense kind="quiet" icon="refresh" onClick={() => void props.retry()}>Try again</Button>
+        </div>
+      )}
     </Show>
   );
 }

@@ -14,7 +14,7 @@ export { FormDialog } from './FormDialog';
 export { CheckField, Field, FormErrors, NumberField, SelectField, TextAreaField, TextField } from './Form';
 export { Icon } from './Icon';
 export type { IconName } from './Icon';
-export { Loaded } from './Loaded';
+export { Loaded, NotUpToDate } from './Loaded';
 export { Menu } from './Menu';
 export type { MenuEntry } from './Menu';
 export { Sparkline } from './Sparkline';

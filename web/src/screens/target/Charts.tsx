@@ -1,10 +1,11 @@
 // The values of a target over time: one chart per metric, all with the same range, the same instant
-// under the pointer and the same zoom. Charts ask for their values when they come into sight.
+// under the pointer and the same zoom. The charts in sight ask together, and only for what is new.
 import { createMemo, createSignal, For, onCleanup, onMount, Show } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { query, setQuery } from '../../app/router';
 import { api, path } from '../../api/client';
-import { Chart, EmptyState, ErrorState, Loaded, Menu, Skeleton } from '../../design';
+import type { Problem } from '../../api/client';
+import { Chart, EmptyState, ErrorState, Loaded, Menu, NotUpToDate, Skeleton } from '../../design';
 import type { ChartMark } from '../../design';
 import { serverNow } from '../../logic/clock';
 import { duration } from '../../logic/format';
@@ -13,10 +14,17 @@ import type { Change } from '../../parts/model';
 import { SpanChoice } from '../../parts/StateStrip';
 import { targetOf } from '../../state/fleet_book';
 import { aligned, bridged, firstRows, kRanges, metricPlan, stepFor } from './history';
-import type { AddonMetric, HistoryAnswer, HistoryPoint, MetricPlan } from './history';
+import type { AddonMetric, HistoryAnswer, MetricPlan } from './history';
+import { HistoryBook } from './history_book';
+import type { Question, Wanted } from './history_book';
 
 const kMostRows = 7;
 const kFirstCharts = 8;
+// Seconds; and what moves less often is asked for less often.
+const kSoonest = 15;
+// Who scrolls by asks once for all that came into sight, ms.
+const kSettle = 120;
+const kNoRows: readonly string[] = [''];
 
 export function Charts(props: { target: string; metrics: readonly AddonMetric[]; changes: readonly Change[]; interval: number }): JSX.Element {
   const range = () => kRanges.find((one) => one.id === query('range')) ?? kRanges[0];
@@ -46,6 +54,59 @@ export function Charts(props: { target: string; metrics: readonly AddonMetric[];
     setPicked(now.includes(row) ? now.filter((one) => one !== row) : [...now, row].slice(-kMostRows));
   };
   const shown = () => (all() ? tables() : tables().slice(0, kFirstCharts));
+
+  const [seen, setSeen] = createSignal<ReadonlySet<string>>(new Set());
+  const turned = new Map<string, boolean>();
+  let settling: ReturnType<typeof setTimeout> | undefined;
+  onCleanup(() => clearTimeout(settling));
+  const view = (metric: string, visible: boolean) => {
+    turned.set(metric, visible);
+    settling ??= setTimeout(() => {
+      settling = undefined;
+      setSeen((before) => new Set([...before, ...turned.keys()].filter((one) => turned.get(one) ?? true)));
+      turned.clear();
+    }, kSettle);
+  };
+  const wanted = createMemo<{ target: string; range: number; metrics: Wanted[] } | null>(
+    () => {
+      const metrics = plans()
+        .filter((one) => seen().has(one.name))
+        .map((one) => ({ metric: one.name, rows: one.rows.every((row) => row === '') ? [''] : rows() }));
+      return metrics.length === 0 ? null : { target: props.target, range: range().seconds, metrics };
+    },
+    null,
+    { equals: (a, b) => JSON.stringify(a) === JSON.stringify(b) },
+  );
+  const book = createMemo(() => (props.target, new HistoryBook(range().seconds, stepFor(range().seconds))));
+  const values = fetched(
+    wanted,
+    async (now, signal) => {
+      const mine = book();
+      const questions = mine.questions(now.metrics, Math.floor(serverNow() / 1000), Math.max(kSoonest, props.interval) * 0.8);
+      await Promise.all(questions.map(async (one) => mine.take(one, await ask(now.target, one, signal))));
+    },
+    {
+      events: ['poll_result'],
+      concerns: (event) => event.key !== undefined && targetOf(event.key) === props.target && range().seconds <= 21_600,
+      every: 60,
+      soonest: 5000,
+    },
+  );
+  const found = (metric: string, names: readonly string[]) => (values.data(), book().points(metric, names));
+  const panel = (name: string, names: () => readonly string[]) => (
+    <Panel
+      plan={plans().find((one) => one.name === name)}
+      rows={names()}
+      range={range().seconds}
+      found={found(name, names())}
+      problem={values.problem()}
+      retry={values.refetch}
+      onView={(visible) => view(name, visible)}
+      target={props.target}
+      changes={props.changes}
+      interval={props.interval}
+    />
+  );
   return (
     <section class="stack" aria-label="Values over time">
       <div class="row">
@@ -59,8 +120,9 @@ export function Charts(props: { target: string; metrics: readonly AddonMetric[];
             when={plans().length > 0}
             fallback={<div class="panel"><EmptyState icon="status" title="No values yet" text="They come with the first polls. Targets that only listen keep none." /></div>}
           >
+            <NotUpToDate problem={book().empty ? null : values.problem()} retry={values.refetch} />
             <div class="target-charts">
-              <For each={single().map((one) => one.name)}>{(name) => <Panel plan={plans().find((one) => one.name === name)} rows={['']} range={range().seconds} {...props} />}</For>
+              <For each={single().map((one) => one.name)}>{(name) => panel(name, () => kNoRows)}</For>
             </div>
             <Show when={rowNames().length > 0}>
               <div class="row">
@@ -77,7 +139,7 @@ export function Charts(props: { target: string; metrics: readonly AddonMetric[];
                 <span class="muted small">up to {kMostRows} at once</span>
               </div>
               <div class="target-charts">
-                <For each={shown().map((one) => one.name)}>{(name) => <Panel plan={plans().find((one) => one.name === name)} rows={rows()} range={range().seconds} {...props} />}</For>
+                <For each={shown().map((one) => one.name)}>{(name) => panel(name, rows)}</For>
               </div>
               <Show when={tables().length > kFirstCharts && !all()}>
                 <button type="button" class="button" onClick={() => setAll(true)}>Show {tables().length - kFirstCharts} more metrics</button>
@@ -90,71 +152,48 @@ export function Charts(props: { target: string; metrics: readonly AddonMetric[];
   );
 }
 
-interface Question {
-  target: string;
-  metric: string;
+async function ask(target: string, { metrics, rows, from, to, step }: Question, signal: AbortSignal): Promise<HistoryAnswer | null> {
+  try {
+    return await api.get<HistoryAnswer>(path`api/targets/${target}/history`, {
+      query: { metric: metrics, row: rows.filter((row) => row !== ''), from: new Date(from * 1000).toISOString(), to: new Date(to * 1000).toISOString(), step: `${step}s` },
+      signal,
+    });
+  } catch (error) {
+    if ((error as { code?: string }).code === 'history.unknown_metric') return null; // rows that have no such value
+    throw error;
+  }
+}
+
+interface PanelProps {
+  plan: MetricPlan | undefined;
   rows: readonly string[];
   range: number;
+  found: ReturnType<HistoryBook['points']>;
+  problem: Problem | null;
+  retry: () => void;
+  onView: (visible: boolean) => void;
+  target: string;
+  changes: readonly Change[];
+  interval: number;
 }
 
-interface Found extends Question {
-  from: number;
-  to: number;
-  points: HistoryPoint[][];
-  tier: string;
-}
-
-async function load(question: Question, signal: AbortSignal): Promise<Found> {
-  const to = serverNow();
-  const from = to - question.range * 1000;
-  const step = stepFor(question.range);
-  const base = { metric: question.metric, from: new Date(from).toISOString(), to: new Date(to).toISOString(), step: `${step}s` };
-  const answers = await Promise.all(
-    question.rows.map((row) =>
-      api.get<HistoryAnswer>(path`api/targets/${question.target}/history`, { query: { ...base, row }, signal }).catch((error: unknown) => {
-        if ((error as { code?: string }).code === 'history.unknown_metric') return null; // a row that has no such value
-        throw error;
-      }),
-    ),
-  );
-  const points = answers.map((answer, place) => answer?.series.find((one) => one.row === question.rows[place])?.points ?? []);
-  const tier = answers.find((answer) => answer?.series[0]?.from)?.series[0]?.from ?? 'samples';
-  return { ...question, from: from / 1000, to: to / 1000, points, tier };
-}
-
-function Panel(props: { plan: MetricPlan | undefined; rows: readonly string[]; range: number; target: string; changes: readonly Change[]; interval: number }): JSX.Element {
-  const [seen, setSeen] = createSignal(false);
+function Panel(props: PanelProps): JSX.Element {
   let box!: HTMLElement;
   onMount(() => {
-    const watch = new IntersectionObserver((entries) => {
-      if (entries.some((one) => one.isIntersecting)) {
-        setSeen(true);
-        watch.disconnect();
-      }
-    }, { rootMargin: '200px' });
+    const watch = new IntersectionObserver((entries) => props.onView(entries.at(-1)?.isIntersecting === true), { rootMargin: '200px' });
     watch.observe(box);
-    onCleanup(() => watch.disconnect());
+    onCleanup(() => (watch.disconnect(), props.onView(false)));
   });
-  const question = createMemo<Question | null>(
-    () => (seen() && props.plan && props.rows.length > 0 ? { target: props.target, metric: props.plan.name, rows: props.rows, range: props.range } : null),
-    null,
-    { equals: (a, b) => JSON.stringify(a) === JSON.stringify(b) },
-  );
-  const found = fetched(question, load, {
-    events: ['poll_result'],
-    concerns: (event) => event.key !== undefined && targetOf(event.key) === props.target && props.range <= 21_600,
-    every: 60,
-    soonest: 5000,
-  });
+  const found = createMemo(() => props.found);
   const gap = () => Math.max(stepFor(props.range) * 2.5, props.interval * 3.5, 30);
   const lines = createMemo(() => {
-    const now = found.data();
-    if (now === undefined) return { times: [], series: [] };
-    const { times, values } = aligned(now.points, now.from, now.to, gap());
-    const series = now.rows.map((row, place) => ({
-      label: row === '' ? now.metric : row,
+    const now = found();
+    if (now === null) return { times: [], series: [] };
+    const { times, values } = aligned(now.points, now.to - props.range, now.to, gap());
+    const series = props.rows.map((row, place) => ({
+      label: row === '' ? (props.plan?.name ?? '') : row,
       values: bridged(values[place] ?? [], times, gap()),
-      area: now.rows.length === 1 && props.plan?.state !== true,
+      area: props.rows.length === 1 && props.plan?.state !== true,
       stepped: props.plan?.state === true,
     }));
     return { times, series };
@@ -165,7 +204,7 @@ function Panel(props: { plan: MetricPlan | undefined; rows: readonly string[]; r
       .map((one) => ({ at: Date.parse(one.at) / 1000, label: one.message, color: one.to === 'down' ? 'bad' : 'ok' })),
   );
   const note = () => {
-    const tier = found.data()?.tier;
+    const tier = found()?.tier;
     return tier === undefined || tier === 'samples' ? '' : `from ${tier} of history`;
   };
   return (
@@ -176,21 +215,20 @@ function Panel(props: { plan: MetricPlan | undefined; rows: readonly string[]; r
         <span class="spring" />
         <span class="muted small">{note()}</span>
       </div>
-      <Show when={found.problem()} fallback={
-        <Show when={found.data()} fallback={<Skeleton lines={3} />}>
-          <Chart
-            label={`${props.plan?.name ?? ''}, last ${duration(props.range)}`}
-            group={`target ${props.target}`}
-            unit={props.plan?.unit ?? ''}
-            height={150}
-            times={lines().times}
-            series={lines().series}
-            marks={marks()}
-            empty="Nothing in this time"
-          />
-        </Show>
-      }>
-        {(problem) => <ErrorState problem={problem()} retry={found.refetch} />}
+      <Show
+        when={found() !== null}
+        fallback={<Show when={props.problem} fallback={<Skeleton lines={3} />}>{(problem) => <ErrorState problem={problem()} retry={props.retry} />}</Show>}
+      >
+        <Chart
+          label={`${props.plan?.name ?? ''}, last ${duration(props.range)}`}
+          group={`target ${props.target}`}
+          unit={props.plan?.unit ?? ''}
+          height={150}
+          times={lines().times}
+          series={lines().series}
+          marks={marks()}
+          empty="Nothing in this time"
+        />
       </Show>
     </figure>
   );
