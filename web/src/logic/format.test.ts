@@ -21,6 +21,9 @@ describe('duration', () => {
   });
   it('is short where there is little room', () => {
     expect(shortDuration(75)).toBe('75 s');
+    expect(shortDuration(0.2294)).toBe('229 ms');
+    expect(shortDuration(0.9997)).toBe('1 s');
+    expect(shortDuration(0.0009997)).toBe('1 ms');
     expect(shortDuration(600)).toBe('10 min');
     expect(shortDuration(86400)).toBe('24 h');
     expect(shortDuration(864000)).toBe('10 d');

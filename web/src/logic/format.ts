@@ -25,8 +25,8 @@ export function shortDuration(seconds: number | null | undefined): string {
   const value = Math.abs(seconds);
   const sign = seconds < 0 ? '−' : '';
   if (value === 0) return '0 s';
-  if (value < 0.001) return `${sign}${trimmed(value * 1e6, 0)} µs`;
-  if (value < 1) return `${sign}${trimmed(value * 1e3, 0)} ms`;
+  if (value < 0.0009995) return `${sign}${trimmed(value * 1e6, 0)} µs`;
+  if (value < 0.9995) return `${sign}${trimmed(value * 1e3, 0)} ms`;
   if (value < 10) return `${sign}${trimmed(value, 1)} s`;
   if (value < 90) return `${sign}${Math.round(value)} s`;
   if (value < 5400) return `${sign}${Math.round(value / 60)} min`;

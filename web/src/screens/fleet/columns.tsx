@@ -36,9 +36,9 @@ function Values(props: { target: Target; values: readonly Headline[] }): JSX.Ele
         {(one) => (
           <Show
             when={one.max !== undefined}
-            fallback={<span class="fleet-value" title={`${one.name} ${measure(one.value, one.unit)}`}><span class="muted">{one.name}</span> {measure(one.value, one.unit)}</span>}
+            fallback={<span class="fleet-value" title={`${one.name} ${measure(one.value, one.unit)}`}><span class="muted cut">{one.name}</span> <span>{measure(one.value, one.unit)}</span></span>}
           >
-            <Bar value={one.value} max={one.max ?? 1} text={`${one.name} ${measure(one.value, one.unit)}`} title={`${one.name}: ${measure(one.value, one.unit)} of ${measure(one.max, one.unit)}`} />
+            <Bar value={one.value} max={one.max ?? 1} text={`${measure(one.value, one.unit)} ${one.name}`} title={`${one.name}: ${measure(one.value, one.unit)} of ${measure(one.max, one.unit)}`} />
           </Show>
         )}
       </For>
@@ -56,7 +56,7 @@ function Response(props: { target: Target }): JSX.Element {
   };
   return (
     <div class="fleet-response">
-      <Sparkline values={[...props.target.durations]} label={words()} width={52} />
+      <Sparkline values={[...props.target.durations]} label={words()} width={40} />
       <span>{shortDuration(props.target.duration)}</span>
     </div>
   );
@@ -84,21 +84,21 @@ export function reasonOf(target: Target): string {
 }
 
 export const kColumns: readonly Column<Target>[] = [
-  { id: 'state', title: 'State', width: '112px', fixed: true, value: stateRank, cell: (t) => <StateMark state={t.state} /> },
+  { id: 'state', title: 'State', width: '108px', fixed: true, value: stateRank, cell: (t) => <StateMark state={t.state} /> },
   {
-    id: 'device', title: 'Device', width: 'minmax(104px, 1.1fr)', fixed: true, value: (t) => t.device,
+    id: 'device', title: 'Device', width: 'minmax(96px, 1.1fr)', fixed: true, value: (t) => t.device,
     cell: (t) => <a href={targetLink(t.key)} title={t.key}><strong class="fleet-device">{t.device}</strong></a>,
   },
-  { id: 'addon', title: 'Addon', width: 'minmax(122px, 1fr)', value: (t) => t.addon, cell: (t) => <span title={t.addon}>{t.addon}</span> },
+  { id: 'addon', title: 'Addon', width: 'minmax(118px, 1fr)', value: (t) => t.addon, cell: (t) => <span title={t.addon}>{t.addon}</span> },
   { id: 'address', title: 'Address', width: '128px', value: (t) => t.address, cell: (t) => <span class="mono">{t.address}</span>, hidden: true },
-  { id: 'values', title: 'Values', width: 'minmax(170px, 1.6fr)', help: 'Newest values', value: (t) => t.headline[0]?.value, cell: (t) => <Values target={t} values={t.headline} /> },
-  { id: 'response', title: 'Response', width: '118px', end: true, help: 'Response time of the last polls', value: (t) => t.duration, cell: (t) => <Response target={t} /> },
-  { id: 'age', title: 'Age', width: '78px', help: 'Age of the data against its bound', value: (t) => (t.lastSuccess === null ? null : -t.lastSuccess), cell: (t) => <AgeRing at={t.lastSuccess} expected={t.interval} bound={t.bound} /> },
-  { id: 'interval', title: 'Every', width: '62px', end: true, help: 'Interval between polls', value: (t) => t.interval, cell: (t) => <span title={`now ${duration(t.interval)}, suggested ${duration(t.suggested)}`}>{shortDuration(t.interval)}</span> },
-  { id: 'next', title: 'Next', width: '60px', end: true, help: 'Next poll', value: (t) => t.nextDue, cell: (t) => <Countdown at={t.state === 'disabled' ? null : t.nextDue} /> },
-  { id: 'lag', title: 'Lag', width: '72px', end: true, help: 'Lag: start after it was due', value: (t) => t.lag, cell: (t) => <span classList={{ muted: (t.lag ?? 0) < 1 }}>{shortDuration(t.lag)}</span> },
-  { id: 'alerts', title: 'Alerts', width: '112px', help: 'Open alerts', value: severityRank, cell: (t) => <Alerts target={t} /> },
-  { id: 'problem', title: 'Why', width: 'minmax(90px, 2fr)', help: 'Why: breaker, dead letter, last error', value: (t) => reasonOf(t) || null, cell: (t) => <span class="muted" title={reasonOf(t)}>{reasonOf(t)}</span> },
+  { id: 'values', title: 'Values', width: 'minmax(140px, 1.6fr)', help: 'Newest values', value: (t) => t.headline[0]?.value, cell: (t) => <Values target={t} values={t.headline} /> },
+  { id: 'response', title: 'Response', width: '108px', end: true, help: 'Response time of the last polls', value: (t) => t.duration, cell: (t) => <Response target={t} /> },
+  { id: 'age', title: 'Age', width: '74px', help: 'Age of the data against its bound', value: (t) => (t.lastSuccess === null ? null : -t.lastSuccess), cell: (t) => <AgeRing at={t.lastSuccess} expected={t.interval} bound={t.bound} /> },
+  { id: 'interval', title: 'Every', width: '58px', end: true, help: 'Interval between polls', value: (t) => t.interval, cell: (t) => <span title={`now ${duration(t.interval)}, suggested ${duration(t.suggested)}`}>{shortDuration(t.interval)}</span> },
+  { id: 'next', title: 'Next', width: '58px', end: true, help: 'Next poll', value: (t) => t.nextDue, cell: (t) => <Countdown at={t.state === 'disabled' ? null : t.nextDue} /> },
+  { id: 'lag', title: 'Lag', width: '64px', end: true, help: 'Lag: start after it was due', value: (t) => t.lag, cell: (t) => <span classList={{ muted: (t.lag ?? 0) < 1 }}>{shortDuration(t.lag)}</span> },
+  { id: 'alerts', title: 'Alerts', width: '106px', help: 'Open alerts', value: severityRank, cell: (t) => <Alerts target={t} /> },
+  { id: 'problem', title: 'Why', width: 'minmax(148px, 2fr)', help: 'Why: breaker, dead letter, last error', value: (t) => reasonOf(t) || null, cell: (t) => <span class="muted" title={reasonOf(t)}>{reasonOf(t)}</span> },
   { id: 'since', title: 'Since', width: '96px', help: 'Since when it is in this state', value: (t) => t.since, cell: (t) => <Time at={t.since} relative none="–" />, hidden: true },
   { id: 'failures', title: 'Failures', width: '80px', end: true, help: 'Failures in a row', value: (t) => t.failures, cell: (t) => <span>{t.failures}</span>, hidden: true },
   { id: 'tier', title: 'Tier', width: '80px', value: (t) => t.tier, cell: (t) => <span>{t.tier}</span>, hidden: true },
