@@ -6,10 +6,12 @@ const day = (uptime: number | null, down = 0): Day => ({ day: '2026-01-31', upti
 
 describe('the status page', () => {
   it('says how it is in one line', () => {
-    expect(headline('up', 0)).toBe('Everything is up');
-    expect(headline('up', 1)).toContain('incident');
-    expect(headline('down', 1)).toBe('Everything is down');
-    expect(headline('unknown', 0)).toContain('known');
+    expect(headline('up', 0, [])).toBe('Everything is up');
+    expect(headline('up', 1, [])).toContain('incident');
+    expect(headline('down', 1, [])).toBe('Everything is down');
+    expect(headline('degraded', 0, [{ state: 'up' }, { state: 'degraded' }])).toBe('Something is degraded');
+    expect(headline('degraded', 0, [{ state: 'up' }, { state: 'down' }])).toBe('Something is down');
+    expect(headline('unknown', 0, [])).toContain('known');
   });
   it('shows 90 days, also when fewer are known', () => {
     expect(lastDays([day(1)])).toHaveLength(kDays);
@@ -26,7 +28,9 @@ describe('the status page', () => {
   });
   it('sums a group up', () => {
     const group: Group = { name: 'b', state: 'up', uptime_90d: 0.99995, days: [day(1), day(0.9, 8640)], members: 2 };
-    expect(groupWords(group)).toBe('99.99 % up in 90 days, 1 day with an outage');
+    expect(groupWords(group)).toBe('99.99 % up, of 2 known days, 1 day with an outage');
+    expect(groupWords({ ...group, days: [day(null), day(0.99, 60)] })).toBe('99.99 % up, of 1 known day, 1 day with an outage');
+    expect(groupWords({ ...group, days: Array.from({ length: 90 }, () => day(1)) })).toBe('99.99 % up in 90 days, no day with an outage');
     expect(groupWords({ ...group, uptime_90d: null })).toBe('no data yet');
   });
   it('knows how long an incident lasted', () => {

@@ -37,12 +37,13 @@ export interface Status {
 export const kDays = 90;
 const kMonths = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
 
-export function headline(state: State, open: number): string {
+/** In the words that stand at the groups: what is called down here is called down there. */
+export function headline(state: State, open: number, groups: readonly Pick<Group, 'state'>[]): string {
   switch (state) {
     case 'up':
       return open > 0 ? 'Everything answers; an incident is open' : 'Everything is up';
     case 'degraded':
-      return 'Something is down';
+      return groups.some((group) => group.state === 'down') ? 'Something is down' : 'Something is degraded';
     case 'down':
       return 'Everything is down';
     default:
@@ -81,7 +82,10 @@ export function dayWords(day: Day | null, back: number): string {
 export function groupWords(group: Group): string {
   const bad = group.days.filter((day) => levelOf(day) === 'bad' || levelOf(day) === 'some').length;
   const days = bad === 0 ? 'no day with an outage' : `${bad} ${bad === 1 ? 'day' : 'days'} with an outage`;
-  return group.uptime_90d === null ? 'no data yet' : `${percent(group.uptime_90d, 2)} up in 90 days, ${days}`;
+  if (group.uptime_90d === null) return 'no data yet';
+  const known = group.days.slice(-kDays).filter((day) => day.uptime !== null).length;
+  const span = known >= kDays ? `up in ${kDays} days` : `up, of ${known} known ${known === 1 ? 'day' : 'days'}`;
+  return `${percent(group.uptime_90d, 2)} ${span}, ${days}`;
 }
 
 /** "17 January 2026, 14:05" in the time of the reader. */

@@ -10,7 +10,7 @@ export function drawProblem(root: HTMLElement, title: string, text: string, agai
 }
 
 export function draw(root: HTMLElement, status: Status): void {
-  document.title = `${status.title} · ${headline(status.state, 0)}`;
+  document.title = `${status.title} · ${headline(status.state, 0, status.groups)}`;
   const open = status.incidents.filter((one) => one.state === 'open');
   const past = status.incidents.filter((one) => one.state !== 'open');
   const focused = (document.activeElement as HTMLElement | null)?.dataset['place'];
@@ -18,7 +18,7 @@ export function draw(root: HTMLElement, status: Status): void {
     'main',
     { class: 'status-page' },
     element('header', { class: 'status-head' }, element('h1', {}, status.title)),
-    element('section', { class: `status-now state-${status.state}`, 'aria-label': 'Now' }, mark(status.state, headline(status.state, open.length), 22)),
+    element('section', { class: `status-now state-${status.state}`, 'aria-label': 'Now' }, mark(status.state, headline(status.state, open.length, status.groups), 22)),
     element('p', { class: 'status-as-of muted', 'data-as-of': '', role: 'status' }),
     open.length > 0 && incidents('Open incidents', open),
     groups(status.groups),
