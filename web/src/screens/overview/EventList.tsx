@@ -13,9 +13,11 @@ const kTypes = ['task_state_changed', 'incident_changed'] as const;
 // Events are numbered over all types, so how far back to look is a guess: near first, then far.
 const kLookBack = [2_000, 18_000];
 const kEnough = 12;
+const kFirst = 10;
 
 export function EventList(): JSX.Element {
   const [news, setNews] = createSignal<readonly News[]>([]);
+  const [all, setAll] = createSignal(false);
   const [loaded, setLoaded] = createSignal(false);
   const [problem, setProblem] = createSignal<Problem | null>(null);
   const load = async () => {
@@ -43,11 +45,12 @@ export function EventList(): JSX.Element {
       </Show>
       <Show when={news().length > 0} fallback={<Show when={problem() === null}><p class="panel-body muted">{loaded() ? 'Nothing has changed lately.' : 'Loading'}</p></Show>}>
         <ol>
-          <For each={news()}>
+          <For each={all() ? news() : news().slice(0, kFirst)}>
             {(one) => (
               <li>
                 <StateMark state={one.state} short />
                 <span class="overview-line">
+                  <span class="overview-verb">{one.verb}:</span>{' '}
                   <a href={one.link.kind === 'target' ? href('/targets/:key', { key: one.link.key }) : href('/incidents/:id', { id: one.link.key })}>{one.subject}</a>{' '}
                   <span class="muted">{one.text}</span>
                 </span>
@@ -56,6 +59,9 @@ export function EventList(): JSX.Element {
             )}
           </For>
         </ol>
+        <Show when={news().length > kFirst}>
+          <div class="overview-more"><Button dense kind="quiet" onClick={() => setAll(!all())}>{all() ? 'Show less' : `Show ${news().length - kFirst} more`}</Button></div>
+        </Show>
       </Show>
     </section>
   );

@@ -14,10 +14,10 @@ const incident = (change: string, status: string, reason: string, version = 1): 
 describe('newsOf', () => {
   it('tells transitions in words', () => {
     expect(newsOf(task('health', 'up', 'down', { reason: 'no answer within 5 s' }))).toMatchObject({
-      state: 'down', subject: 'snmp::sw-1', text: 'is down: no answer within 5 s', link: { kind: 'target', key: 'snmp::sw-1' },
+      state: 'down', subject: 'snmp::sw-1', verb: 'Down', text: 'no answer within 5 s', link: { kind: 'target', key: 'snmp::sw-1' },
     });
-    expect(newsOf(task('health', 'down', 'up'))).toMatchObject({ state: 'up', text: 'answers again' });
-    expect(newsOf(task('enabled', 'enabled', 'disabled'))).toMatchObject({ text: 'was disabled' });
+    expect(newsOf(task('health', 'down', 'up'))).toMatchObject({ state: 'up', verb: 'Up again' });
+    expect(newsOf(task('enabled', 'enabled', 'disabled'))).toMatchObject({ verb: 'Disabled' });
   });
   it('leaves out what is not worth a line', () => {
     expect(newsOf(task('health', 'unknown', 'up'))).toBeNull();
@@ -25,8 +25,8 @@ describe('newsOf', () => {
     expect(newsOf(incident('updated', 'open', 'member'))).toBeNull();
   });
   it('tells incidents', () => {
-    expect(newsOf(incident('created', 'open', 'opened'))).toMatchObject({ state: 'critical', link: { kind: 'incident', key: 'i-1' } });
-    expect(newsOf(incident('resolved', 'resolved', 'x'))).toMatchObject({ state: 'resolved' });
+    expect(newsOf(incident('created', 'open', 'opened'))).toMatchObject({ state: 'critical', verb: 'Opened, critical', link: { kind: 'incident', key: 'i-1' } });
+    expect(newsOf(incident('resolved', 'resolved', 'x'))).toMatchObject({ state: 'resolved', verb: 'Resolved' });
   });
 });
 

@@ -8,6 +8,8 @@ export interface News {
   at: string;
   /** For the mark. */
   state: string;
+  /** What happened, in a word or two: it is read first and never cut. */
+  verb: string;
   subject: string;
   text: string;
   link: { kind: 'target' | 'incident'; key: string };
@@ -34,19 +36,19 @@ export function newsOf(event: LiveEvent): News | null {
 
 function ofTask(event: LiveEvent<TaskStateData>, key: string): News | null {
   const data = event.data;
-  const make = (state: string, text: string): News => ({
-    id: `t${data.change}`, at: data.at, state, subject: targetOf(key), text, link: { kind: 'target', key: targetOf(key) },
+  const make = (state: string, verb: string, text = ''): News => ({
+    id: `t${data.change}`, at: data.at, state, verb, subject: targetOf(key), text, link: { kind: 'target', key: targetOf(key) },
   });
   switch (data.kind) {
     case 'health':
       if (data.from === 'unknown' && data.to === 'up') return null;
-      return make(data.to, data.to === 'up' ? 'answers again' : data.reason ? `is ${data.to}: ${data.reason}` : `is ${data.to}`);
+      return data.to === 'up' ? make('up', 'Up again') : make(data.to, data.to.charAt(0).toUpperCase() + data.to.slice(1), data.reason);
     case 'dead_letter':
-      return data.to === 'none' ? null : make('failed', 'was set aside as a dead letter');
+      return data.to === 'none' ? null : make('failed', 'Dead letter');
     case 'enabled':
-      return make(data.to === 'disabled' ? 'disabled' : 'up', data.to === 'disabled' ? 'was disabled' : 'was enabled');
+      return data.to === 'disabled' ? make('disabled', 'Disabled') : make('up', 'Enabled');
     case 'faulted':
-      return make('failed', data.message);
+      return make('failed', 'Failed', data.message);
     default:
       return null;
   }
@@ -56,12 +58,12 @@ function ofIncident(event: LiveEvent<IncidentData>, key: string): News | null {
   const data = event.data;
   const device = data.device_name ?? '';
   const subject = device === '' || data.title.includes(device) ? data.title : `${device}: ${data.title}`;
-  const make = (state: string, text: string): News => ({
-    id: `i${data.id}.${data.version}`, at: event.at, state, subject, text, link: { kind: 'incident', key },
+  const make = (state: string, verb: string, text = ''): News => ({
+    id: `i${data.id}.${data.version}`, at: event.at, state, verb, subject, text, link: { kind: 'incident', key },
   });
-  if (data.change === 'created') return make(data.severity, `incident opened, ${data.severity}`);
-  if (data.change === 'resolved' || data.status === 'resolved') return make('resolved', 'incident resolved');
-  if (data.status === 'acknowledged' && data.reason.startsWith('acknowledged')) return make('acknowledged', 'incident acknowledged');
+  if (data.change === 'created') return make(data.severity, `Opened, ${data.severity}`);
+  if (data.change === 'resolved' || data.status === 'resolved') return make('resolved', 'Resolved');
+  if (data.status === 'acknowledged' && data.reason.startsWith('acknowledged')) return make('acknowledged', 'Acknowledged');
   return null;
 }
 
