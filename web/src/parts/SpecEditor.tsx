@@ -6,6 +6,7 @@ import { asProblem } from '../api/client';
 import type { Problem } from '../api/client';
 import type { AddonParameter } from '../api/model';
 import { Button, Dialog, ErrorState, FormErrors, NumberField, SelectField, Skeleton, Tabs, TextAreaField, TextField, toast } from '../design';
+import { credentialNames } from './CredentialDialog';
 import type { Spec } from './model';
 import {
   intervalOf, linesOf, namesOf, paramOf, parseSpec, showSpec, textOf, withBool, withInterval, withLines, withNames, withNumber, withParam, withText,
@@ -139,6 +140,7 @@ interface FormProps extends SpecEditorProps {
 
 function Form(props: FormProps): JSX.Element {
   const error = (key: string) => props.problem?.field(`/${key}`);
+  const names = credentialNames();
   return (
     <>
       <Show when={props.kind === 'device'}><DeviceFields {...props} /></Show>
@@ -157,7 +159,7 @@ function Form(props: FormProps): JSX.Element {
         <NumberField label="Port" min={1} max={65535} step={1} value={textOf(props.spec, 'port') === '' ? null : Number(textOf(props.spec, 'port'))} onInput={(value) => props.change(withNumber(props.spec, 'port', value))} error={error('port')} />
       </div>
       <div class="field-pair">
-        <TextField label="Credentials" placeholder="inherited" value={textOf(props.spec, 'credentials')} onInput={(value) => props.change(withText(props.spec, 'credentials', value))} error={error('credentials')} help="The name of a credential of the fleet." />
+        <TextField label="Credentials" placeholder="inherited" value={textOf(props.spec, 'credentials')} onInput={(value) => props.change(withText(props.spec, 'credentials', value))} error={error('credentials')} help="The name of a credential of the fleet." list={names.data() ?? []} />
         <SelectField label="Alert of no answer" choices={kFailureAlerts} value={textOf(props.spec, 'failure_alert')} onChange={(value) => props.change(withText(props.spec, 'failure_alert', value))} error={error('failure_alert')} />
       </div>
       <Show when={(props.parameters ?? []).length > 0}>

@@ -6,6 +6,7 @@ import { api, asProblem } from '../../api/client';
 import type { Problem } from '../../api/client';
 import { Bar, Button, FormErrors, Loaded, NumberField, TextField, Time, toast } from '../../design';
 import { count, duration } from '../../logic/format';
+import { AddCredential } from '../../parts/CredentialDialog';
 import { fetched } from '../../parts/fetched';
 import { whyNot } from '../../state/session';
 import { JobState } from './JobList';
@@ -84,6 +85,7 @@ function SweepForm(): JSX.Element {
           <summary>Ports, credentials and speed</summary>
           <div class="jobs-fields">
             <TextField label="Credentials for SNMP" value={sweep().credentials} onInput={(credentials) => set({ credentials })} help="Names of credentials of the fleet, tried in turn; not given: the community public." error={problem()?.field('/credentials')} />
+            <AddCredential kind="community" onAdded={(name) => set({ credentials: [sweep().credentials, name].filter((one) => one !== '').join(', ') })} />
             <NumberField label="Addresses per second" value={sweep().rate} min={1} onInput={(rate) => set({ rate })} error={problem()?.field('/rate')} />
             <For each={ports()}>
               {(name) => <NumberField label={`Port of ${kMethodWords[name]?.split(' ')[0] ?? name}`} min={1} max={65535} value={sweep().ports[name] ?? null} onInput={(port) => set({ ports: { ...sweep().ports, [name]: port } })} error={problem()?.field(`/${name}_port`)} />}

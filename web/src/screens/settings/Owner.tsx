@@ -9,7 +9,7 @@ import { askAndDo } from './acts';
 import { ActsMenu } from './ActsMenu';
 import type { FleetObject } from './shapes';
 
-type Kind = 'receivers' | 'routes' | 'silences';
+type Kind = 'credentials' | 'receivers' | 'routes' | 'silences';
 
 export function isOwned(object: FleetObject<unknown>): string | undefined {
   if (object.origin === 'api') return undefined;
@@ -34,13 +34,13 @@ export function adoptEntry(kind: Kind, object: FleetObject<unknown>, done: () =>
 }
 
 /** Edit, adopt and remove, as far as the role and the owner of the object allow it. */
-export function OwnedActs(props: { kind: Kind; object: FleetObject<unknown>; refresh: () => unknown; onEdit: () => void; onRemove: () => void }): JSX.Element {
+export function OwnedActs(props: { kind: Kind; object: FleetObject<unknown>; refresh: () => unknown; edit?: string; onEdit: () => void; onRemove: () => void }): JSX.Element {
   const refused = () => whyNot('manage') ?? isOwned(props.object);
   return (
     <ActsMenu
       name={props.object.name}
       entries={() => [
-        { label: 'Edit', icon: 'edit', disabledReason: refused(), run: props.onEdit },
+        { label: props.edit ?? 'Edit', icon: 'edit', disabledReason: refused(), run: props.onEdit },
         ...adoptEntry(props.kind, props.object, props.refresh),
         { kind: 'line' },
         { label: 'Remove', icon: 'trash', danger: true, disabledReason: refused(), run: props.onRemove },

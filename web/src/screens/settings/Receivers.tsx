@@ -5,6 +5,7 @@ import { api, asProblem, path } from '../../api/client';
 import { Badge, Button, CheckField, Dialog, EmptyState, FormDialog, FormErrors, Loaded, NumberField, SelectField, StateMark, TextAreaField, TextField, Time, toastProblem, useForm } from '../../design';
 import { plural } from '../../logic/format';
 import { keepRows } from '../../logic/keep_rows';
+import { AddCredential, credentialNames } from '../../parts/CredentialDialog';
 import { whyNot } from '../../state/session';
 import type { Polled } from '../../state/polled';
 import { askAndDo, saveForm, store } from './acts';
@@ -157,6 +158,7 @@ function ReceiverDialog(props: { receiver: Receiver | null; onClose: () => void;
   const [name, setName] = createSignal(props.receiver?.name ?? '');
   const [channels, setChannels] = createSignal<ChannelForm[]>((props.receiver?.spec.channels ?? []).map(channelForm));
   if (channels().length === 0) setChannels([{ ...kNewChannel }]);
+  const names = credentialNames();
   const form = useForm();
   const set = (place: number, change: Partial<ChannelForm>) => setChannels((all) => all.map((one, at) => (at === place ? { ...one, ...change } : one)));
   const save = () =>
@@ -199,7 +201,10 @@ function ReceiverDialog(props: { receiver: Receiver | null; onClose: () => void;
               </Show>
               <div class="settings-pair">
                 <TextField label="Name (optional)" value={one().name} onInput={(text) => set(place, { name: text })} error={error(place, 'name')} />
-                <TextField label="Credential (optional)" value={one().credentials} onInput={(credentials) => set(place, { credentials })} error={error(place, 'credentials')} />
+                <div class="stack">
+                  <TextField label="Credential (optional)" value={one().credentials} onInput={(credentials) => set(place, { credentials })} error={error(place, 'credentials')} list={names.data() ?? []} />
+                  <AddCredential kind="token" onAdded={(credentials) => (names.refetch(), set(place, { credentials }))} />
+                </div>
                 <NumberField label="Messages per minute" min={0} value={one().perMinute} onInput={(perMinute) => set(place, { perMinute })} help="More wait for one digest; 0: no limit." error={error(place, 'per_minute')} />
               </div>
               <CheckField label="Also tell when it is over" value={one().sendResolved} onChange={(sendResolved) => set(place, { sendResolved })} />

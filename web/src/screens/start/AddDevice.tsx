@@ -9,6 +9,7 @@ import type { Addon, AddonParameter, PollResultData } from '../../api/model';
 import { href } from '../../app/router';
 import { Button, Dialog, FormDialog, FormErrors, SelectField, StateMark, TextField, useForm } from '../../design';
 import { duration, measure } from '../../logic/format';
+import { AddCredential, credentialNames } from '../../parts/CredentialDialog';
 import { fetched } from '../../parts/fetched';
 import { fleet } from '../../state/fleet';
 import { targetOf } from '../../state/fleet_book';
@@ -30,9 +31,11 @@ export function AddDevice(props: { onClose: () => void }): JSX.Element {
   );
 }
 
+const kCredentialKind: Record<string, string> = { snmp: 'community', http: 'password', ssh: 'password' };
+
 function Ask(props: { onClose: () => void; onMade: (key: string) => void }): JSX.Element {
   const addons = fetched(() => 'addons', async (_, signal) => (await api.get<{ items: Addon[] }>('api/addons', { signal })).items);
-  const credentials = fetched(() => 'credentials', async (_, signal) => (await api.get<{ items: { name: string }[] }>('api/credentials', { query: { limit: 1000 }, signal })).items.map((one) => one.name));
+  const credentials = credentialNames();
   const [addon, setAddon] = createSignal('icmp-ping');
   const [device, setDevice] = createSignal('');
   const [address, setAddress] = createSignal('');
@@ -107,8 +110,9 @@ function Ask(props: { onClose: () => void; onMade: (key: string) => void }): JSX
       />
       <SelectField label="How it is polled" value={addon()} onChange={setAddon} choices={choices()} error={problem()?.field('/addon')} help={<span class="start-about">{detail.data()?.description}</span>} />
       <For each={parameters().filter((one) => one.required)}>{parameter}</For>
-      <Show when={needsCredential() && (credentials.data()?.length ?? 0) > 0}>
-        <SelectField label="Credential" value={credential()} onChange={setCredential} choices={[{ value: '', label: 'none' }, ...(credentials.data() ?? [])]} error={problem()?.field('/spec/credentials')} />
+      <Show when={needsCredential()}>
+        <SelectField label="Credential" value={credential()} onChange={setCredential} choices={[{ value: '', label: 'none' }, ...(credentials.data() ?? [])]} error={problem()?.field('/spec/credentials')} help="How Pollux logs in there; none where nothing is asked." />
+        <AddCredential kind={kCredentialKind[detail.data()?.protocol ?? '']} onAdded={(name) => (credentials.refetch(), setCredential(name))} />
       </Show>
       <Show when={parameters().some((one) => !one.required) || needsCredential()}>
         <details class="start-more">
