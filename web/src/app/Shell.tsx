@@ -23,7 +23,7 @@ import { handleKey, keyHints, useKeys } from './keys';
 import { href, kOutdated, matchPath, navigate, place, setParams } from './router';
 import { routes } from './routes';
 import { Search } from './Search';
-import { startDialog } from '../screens/start/start';
+import { startDialog } from '../state/start';
 import './shell.css';
 
 const StartHost = lazy(() => import('../screens/start/StartHost'));

@@ -15,7 +15,7 @@ import type { Act } from './acts';
 import { GroupHead, kColumns, targetCard, targetLink } from './columns';
 import { groupings, kFilterNames, kFleetFilter } from './filter';
 import { kMostSilenced, SilenceDialog } from './SilenceDialog';
-import { openStart } from '../start/start';
+import { openStart } from '../../state/start';
 import './fleet.css';
 
 export default function Fleet(): JSX.Element {

@@ -1,23 +1,18 @@
 // Sweeps of networks: the form, and the sweeps so far with what they propose. Nothing is applied here.
-import { createMemo, createSignal, For, Show } from 'solid-js';
+import { For, Show } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { href, navigate } from '../../app/router';
-import { api, asProblem } from '../../api/client';
-import type { Problem } from '../../api/client';
-import { Bar, Button, FormErrors, Loaded, NumberField, TextField, Time, toast } from '../../design';
-import { count, duration } from '../../logic/format';
-import { AddCredential } from '../../parts/CredentialDialog';
+import { api } from '../../api/client';
+import { Bar, Button, Loaded, Time, toast } from '../../design';
+import { count } from '../../logic/format';
 import { fetched } from '../../parts/fetched';
+import { SweepFields, sweepForm } from '../../parts/SweepFields';
 import { whyNot } from '../../state/session';
 import { JobState } from './JobList';
 import { ended } from './model';
-import type { Job, JobType } from './model';
-import { addressCount, sweepBody } from './sweep';
-import type { Sweep } from './sweep';
+import type { Job } from './model';
 import { kSoonest, watchJobs } from './watch';
 
-const kFields = ['/network', '/methods', '/credentials', '/rate', '/snmp_port', '/ssh_port', '/http_port', '/https_port'];
-const kMethodWords: Record<string, string> = { icmp: 'Ping', snmp: 'SNMP', ssh: 'SSH banner', http: 'HTTP', https: 'HTTPS' };
 
 export default function Discovery(): JSX.Element {
   const sweeps = fetched(() => 'sweeps', (_, signal) => api.get<{ items: Job[] }>('api/jobs', { query: { type: 'discovery', limit: 20 }, signal }), { soonest: kSoonest });
@@ -36,64 +31,17 @@ export default function Discovery(): JSX.Element {
 }
 
 function SweepForm(): JSX.Element {
-  const types = fetched(() => 'types', (_, signal) => api.get<{ items: JobType[] }>('api/job-types', { signal }));
-  const methods = createMemo(() => types.data()?.items.find((type) => type.name === 'discovery')?.arguments.find((one) => one.name === 'methods')?.words ?? Object.keys(kMethodWords));
-  const [sweep, setSweep] = createSignal<Sweep>({ network: '', methods: new Set(Object.keys(kMethodWords)), credentials: '', rate: null, ports: {} });
-  const [problem, setProblem] = createSignal<Problem | null>(null);
-  const [busy, setBusy] = createSignal(false);
-  const set = (change: Partial<Sweep>) => setSweep((before) => ({ ...before, ...change }));
-  const size = createMemo(() => addressCount(sweep().network));
-  const sizeWords = () => {
-    const addresses = size();
-    if (addresses === null) return 'An address with the length of its network: 192.0.2.0/24, fd00::/120.';
-    if (addresses > 65536) return `${count(addresses)} addresses: at most 65,536 are swept at once.`;
-    return `${count(addresses)} ${addresses === 1 ? 'address' : 'addresses'}, about ${duration(Math.max(1, addresses / (sweep().rate ?? 50)))} at ${count(sweep().rate ?? 50)} per second.`;
-  };
-  const toggle = (name: string) => {
-    const next = new Set(sweep().methods);
-    if (!next.delete(name)) next.add(name);
-    set({ methods: next });
-  };
-  const start = async () => {
-    if (busy()) return;
-    setBusy(true);
-    setProblem(null);
-    try {
-      const answer = await api.post<{ job: Job }>('api/targets/discover', sweepBody(sweep(), methods()));
-      toast('ok', `The sweep of ${sweep().network.trim()} has begun`);
-      navigate(href('/jobs/:id', { id: answer.job.id }));
-    } catch (error) {
-      setProblem(asProblem(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-  const ports = () => ['snmp', 'ssh', 'http', 'https'].filter((name) => sweep().methods.has(name));
+  const sweep = sweepForm((id, network) => {
+    toast('ok', `The sweep of ${network} has begun`);
+    navigate(href('/jobs/:id', { id }));
+  });
   return (
     <section class="panel" aria-labelledby="jobs-sweep">
       <div class="panel-head"><h2 id="jobs-sweep">Sweep a network</h2><span class="muted small">finds devices and proposes them; nothing is applied before you accept it</span></div>
-      <form class="panel-body jobs-form" onSubmit={(event) => (event.preventDefault(), void start())}>
-        <FormErrors problem={problem()} fields={kFields} />
-        <TextField label="Network" mono value={sweep().network} onInput={(network) => set({ network })} placeholder="192.0.2.0/24" help={sizeWords()} error={problem()?.field('/network')} />
-        <fieldset class="jobs-methods">
-          <legend>Ask by</legend>
-          <For each={methods()}>
-            {(name) => <label class="check"><input type="checkbox" checked={sweep().methods.has(name)} onChange={() => toggle(name)} /><span>{kMethodWords[name] ?? name}</span></label>}
-          </For>
-        </fieldset>
-        <details class="jobs-more more">
-          <summary>Ports, credentials and speed</summary>
-          <div class="jobs-fields">
-            <TextField label="Credentials for SNMP" value={sweep().credentials} onInput={(credentials) => set({ credentials })} help="Names of credentials of the fleet, tried in turn; not given: the community public." error={problem()?.field('/credentials')} />
-            <AddCredential kind="community" onAdded={(name) => set({ credentials: [sweep().credentials, name].filter((one) => one !== '').join(', ') })} />
-            <NumberField label="Addresses per second" value={sweep().rate} min={1} onInput={(rate) => set({ rate })} error={problem()?.field('/rate')} />
-            <For each={ports()}>
-              {(name) => <NumberField label={`Port of ${kMethodWords[name]?.split(' ')[0] ?? name}`} min={1} max={65535} value={sweep().ports[name] ?? null} onInput={(port) => set({ ports: { ...sweep().ports, [name]: port } })} error={problem()?.field(`/${name}_port`)} />}
-            </For>
-          </div>
-        </details>
+      <form class="panel-body jobs-form" onSubmit={(event) => (event.preventDefault(), sweep.start())}>
+        <SweepFields form={sweep} />
         <div class="row">
-          <Button kind="primary" type="submit" icon="search" busy={busy()} disabled={sweep().network.trim() === '' || sweep().methods.size === 0} disabledReason={whyNot('operate')}>Start the sweep</Button>
+          <Button kind="primary" type="submit" icon="search" busy={sweep.busy()} disabled={!sweep.ready()} disabledReason={whyNot('operate')}>Start the sweep</Button>
         </div>
       </form>
     </section>

@@ -19,7 +19,7 @@ import { amount } from './Resources';
 import { kSoonest, watchJobs } from './watch';
 import './jobs.css';
 
-const Proposal = lazy(() => import('./Proposal'));
+const Proposal = lazy(() => import('../../parts/Proposal'));
 const kMostNames = 50;
 
 export default function JobPage(): JSX.Element {

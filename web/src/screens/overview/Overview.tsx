@@ -9,7 +9,7 @@ import { ErrorState, Loaded, Skeleton, StateMark, toneOf } from '../../design';
 import { count, percent, plural } from '../../logic/format';
 import { fetched } from '../../parts/fetched';
 import { fleet } from '../../state/fleet';
-import { Guide } from '../start/Guide';
+import { Guide } from '../../parts/Guide';
 import { AttentionList } from './Attention';
 import { EventList } from './EventList';
 import { Freshness } from './Freshness';

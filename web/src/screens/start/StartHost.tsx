@@ -4,7 +4,7 @@ import { Match, Switch } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { AddDevice } from './AddDevice';
 import { Discover } from './Discover';
-import { closeStart, startDialog } from './start';
+import { closeStart, startDialog } from '../../state/start';
 
 export default function StartHost(): JSX.Element {
   return (

@@ -1,9 +1,9 @@
 // What somebody sees who has nothing yet: the way to the first device on the screen.
 import type { JSX } from 'solid-js';
-import { Button } from '../../design';
-import { whyNot } from '../../state/session';
-import { openStart } from './start';
-import './start.css';
+import { Button } from '../design';
+import { whyNot } from '../state/session';
+import { openStart } from '../state/start';
+import './guide.css';
 
 export function Guide(): JSX.Element {
   return (

@@ -1,20 +1,25 @@
 // What a sweep found, as a difference to what is there: choose, then accept as one change.
 import { createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import type { JSX } from 'solid-js';
-import { href } from '../../app/router';
-import { api, asProblem, path } from '../../api/client';
-import type { Problem } from '../../api/client';
-import { Badge, Button, EmptyState, FormErrors, Loaded, TextField, toast } from '../../design';
-import { count, plural } from '../../logic/format';
-import { fetched } from '../../parts/fetched';
-import { fleet } from '../../state/fleet';
-import { whyNot } from '../../state/session';
-import { byDevice, chosenOperations, ended } from './model';
-import type { Job, Operation, ProposedDevice } from './model';
+import { href } from '../app/router';
+import { api, asProblem, path } from '../api/client';
+import type { Problem } from '../api/client';
+import { Badge, Button, EmptyState, FormErrors, Loaded, TextField, toast } from '../design';
+import { count, plural } from '../logic/format';
+import { fetched } from './fetched';
+import { fleet } from '../state/fleet';
+import { whyNot } from '../state/session';
+import { byDevice, chosenOperations } from './proposal';
+import type { Operation, ProposedDevice } from './proposal';
+import './sweep.css';
 
 const kMostAtOnce = 1000;
 
-export default function Proposal(props: { job: Job }): JSX.Element {
+const kEnded = ['completed', 'failed', 'cancelled'];
+
+/** `onAdded` after what was chosen is in the fleet. */
+export default function Proposal(props: { job: { id: string; state: string }; onAdded?: () => void }): JSX.Element {
+  const over = () => kEnded.includes(props.job.state);
   const ready = () => (props.job.state === 'completed' ? props.job.id : null);
   const proposal = fetched(ready, (id, signal) => api.get<{ devices: number; operations: Operation[] }>(path`api/jobs/${id}/proposal`, { signal }));
   const devices = createMemo(() => {
@@ -48,6 +53,7 @@ export default function Proposal(props: { job: Job }): JSX.Element {
         added += part.length;
       }
       toast('ok', `${plural(added, 'target')} added`);
+      props.onAdded?.();
     } catch (error) {
       setProblem(asProblem(error));
       if (added > 0) toast('info', `${plural(added, 'target')} added before that`);
@@ -57,7 +63,7 @@ export default function Proposal(props: { job: Job }): JSX.Element {
     }
   };
   return (
-    <Show when={ready()} fallback={<EmptyState icon="search" title={ended(props.job) ? 'There is no proposal' : 'The sweep is under way'} text={ended(props.job) ? 'The sweep did not complete. Try it again.' : 'What it proposes is shown here when it has ended; its log is under Attempts.'} />}>
+    <Show when={ready()} fallback={<EmptyState icon="search" title={over() ? 'There is no proposal' : 'The sweep is under way'} text={over() ? 'The sweep did not complete. Try it again.' : 'What it proposes is shown here when it has ended; its log is under Attempts.'} />}>
       <Loaded data={proposal.data()} problem={proposal.problem()} retry={proposal.refetch} lines={5}>
         {() => (
           <Show when={devices().length > 0} fallback={<EmptyState icon="check" title="Nothing new was found" text="Every device that answered is in the fleet already. The log under Attempts lists the addresses." />}>
@@ -69,10 +75,10 @@ export default function Proposal(props: { job: Job }): JSX.Element {
                   <Button dense kind="quiet" onClick={() => toggle(devices().flatMap((device) => device.operations.filter((one) => !one.exists).map((one) => one.key)), true)}>Choose all</Button>
                   <Button dense kind="quiet" onClick={() => setChosen(new Set<string>())}>Choose none</Button>
                 </div>
-                <ul class="jobs-proposal"><For each={devices()}>{(device) => <DeviceDiff device={device} chosen={chosen()} toggle={toggle} />}</For></ul>
+                <ul class="sweep-proposal"><For each={devices()}>{(device) => <DeviceDiff device={device} chosen={chosen()} toggle={toggle} />}</For></ul>
               </section>
               <FormErrors problem={problem()} />
-              <form class="panel panel-body jobs-accept" onSubmit={(event) => (event.preventDefault(), void accept())}>
+              <form class="panel panel-body sweep-accept" onSubmit={(event) => (event.preventDefault(), void accept())}>
                 <TextField label="Reason (optional)" value={reason()} onInput={setReason} help="Kept in the audit trail." />
                 <Button kind="primary" type="submit" icon="check" busy={busy()} disabled={operations().length === 0} disabledReason={whyNot('manage')}>Add {plural(operations().length, 'target')}</Button>
               </form>
@@ -90,8 +96,8 @@ function DeviceDiff(props: { device: ProposedDevice; chosen: ReadonlySet<string>
   const taken = () => open().filter((key) => props.chosen.has(key)).length;
   const labels = () => Object.entries(device().labels).filter(([name]) => name !== 'discovered_by');
   return (
-    <li class="jobs-diff">
-      <label class="check jobs-diff-head">
+    <li class="sweep-diff">
+      <label class="check sweep-diff-head">
         <input type="checkbox" checked={open().length > 0 && taken() === open().length} disabled={open().length === 0} ref={(box) => createEffect(() => (box.indeterminate = taken() > 0 && taken() < open().length))} onChange={(event) => props.toggle(open(), event.currentTarget.checked)} />
         <span class="row">
           <strong>{device().name}</strong>

@@ -1,4 +1,4 @@
-// Opens the dialogs that bring devices in, from any screen: openStart('add').
+// Which of the dialogs that bring devices in is open, from any screen: openStart('add'). They stand in screens/start.
 import { createSignal } from 'solid-js';
 
 export type StartDialog = 'add' | 'discover';
