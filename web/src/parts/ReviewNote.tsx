@@ -33,7 +33,7 @@ export function ReviewNote(props: { stats: AlertStats | undefined; onChange: () 
       <div class="note-box tone-warn" role="status">
         <Icon name="warning" />
         <div class="what">
-          <strong>Nobody is told yet.</strong> Alerts are under review: they are raised and shown, and what would be sent is only recorded.
+          <strong>Nobody is told yet.</strong> Alerts are under review: they are raised and shown, and what would be sent is only recorded, as held in the log of deliveries. Tests are sent.
           When you like what you see, switch it on here or with <code>pollux settings set alerts_review=false</code>.
         </div>
         <Button dense busy={busy()} disabledReason={whyNot('manage')} onClick={() => void begin()}>Begin to send messages</Button>

@@ -196,5 +196,6 @@ describe('targetOf', () => {
   it('knows tasks of a target', () => {
     expect(targetOf('pve::node#slow')).toBe('pve::node');
     expect(targetOf('pve::node')).toBe('pve::node');
+    expect(targetOf('pve::node#slow#2')).toBe('pve::node');
   });
 });

@@ -7,14 +7,14 @@ import { kTargetStates } from '../../api/model';
 import { Button, EmptyState, FilterInput, Loaded, Menu, StateMark, Table } from '../../design';
 import { compileFilter, parseFilter, toggleTerm, tokens } from '../../logic/filter';
 import { count, plural } from '../../logic/format';
+import { SilenceDialog } from '../../parts/SilenceDialog';
 import { fleet } from '../../state/fleet';
 import type { Target } from '../../state/target';
 import { may, whyNot } from '../../state/session';
-import { act } from './acts';
+import { act, kMostSilenced, matchersFor } from './acts';
 import type { Act } from './acts';
 import { GroupHead, kColumns, targetCard, targetLink } from './columns';
 import { groupings, kFilterNames, kFleetFilter } from './filter';
-import { kMostSilenced, SilenceDialog } from './SilenceDialog';
 import { openStart } from '../../state/start';
 import './fleet.css';
 
@@ -136,7 +136,7 @@ export default function Fleet(): JSX.Element {
           />
         )}
       </Loaded>
-      <Show when={silencing()}><SilenceDialog keys={keys()} onClose={(done) => (setSilencing(false), done && setSelected(new Set<string>()))} /></Show>
+      <Show when={silencing()}><SilenceDialog chosen about={plural(keys().length, 'target')} scopes={[{ label: 'The targets', matchers: matchersFor(keys()) }]} onClose={() => setSilencing(false)} onDone={() => setSelected(new Set<string>())} /></Show>
     </div>
   );
 }

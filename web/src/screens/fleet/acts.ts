@@ -6,6 +6,8 @@ import { matcher } from '../../parts/silence';
 
 export type Act = BulkOp;
 
+export const kMostSilenced = 100;
+
 const kWords: Record<Exclude<Act, 'poll'>, { title: string; done: string; text: string }> = {
   enable: { title: 'Enable', done: 'enabled', text: 'They are polled again, and raise alerts again.' },
   disable: { title: 'Disable', done: 'disabled', text: 'They are not polled until somebody enables them; what is known of them stays.' },

@@ -4,9 +4,11 @@ import type { JSX } from 'solid-js';
 import { href } from '../../app/router';
 import { Badge, Button, Dialog, StateMark, Time } from '../../design';
 import { plural } from '../../logic/format';
+import { kDeadLetterReasons } from '../../parts/dead_letter';
+import { targetOf } from '../../state/fleet_book';
 import { whyNot } from '../../state/session';
 import { Due } from './Due';
-import { kDeadLetterReasons, targetOf, words } from './keys';
+import { words } from './keys';
 import type { BreakerEntry, Change, DeadLetterEntry } from './shapes';
 
 export type Failure = { kind: 'breaker'; entry: BreakerEntry } | { kind: 'dead_letter'; entry: DeadLetterEntry };

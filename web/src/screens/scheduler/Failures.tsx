@@ -12,13 +12,13 @@ import { count } from '../../logic/format';
 import { resetBreakers, retryDeadLetters } from '../../parts/failure_acts';
 import type { Choice } from '../../parts/failure_acts';
 import { whyNot } from '../../state/session';
+import { deadLetterMark } from '../../parts/dead_letter';
 import { polled } from '../../state/polled';
 import { Due } from './Due';
 import { FailureDialog } from './FailureDialog';
 import type { Failure } from './FailureDialog';
 import { errorColumns, FailureSection, keyColumn } from './FailureSection';
 import type { View } from './FailureSection';
-import { reasonWord } from './keys';
 import { RemoveDialog } from './RemoveDialog';
 import type { BreakerEntry, DeadLetterEntry } from './shapes';
 
@@ -162,7 +162,7 @@ function DeadLetters(props: { rows: readonly DeadLetterEntry[]; onOpen: (row: De
   const Retry = (own: { row: DeadLetterEntry }) => <Button dense bare kind="quiet" icon="refresh" label={`Retry ${own.row.key}`} disabledReason={whyNot('manage')} onClick={() => props.onRetry({ keys: [own.row.key] })} />;
   const columns: Column<DeadLetterEntry>[] = [
     keyColumn(),
-    { id: 'reason', title: 'Why', width: '160px', cell: (row) => <Badge tone={row.reason === 'permanent_failure' ? 'bad' : 'warn'} title={row.reason}>{reasonWord(row.reason)}</Badge>, value: (row) => row.reason },
+    { id: 'reason', title: 'Why', width: '160px', cell: (row) => <Badge tone={row.reason === 'permanent_failure' ? 'bad' : 'warn'} title={row.reason}>{deadLetterMark(row.reason)}</Badge>, value: (row) => row.reason },
     { id: 'attempts', title: 'Attempts', width: '84px', end: true, cell: (row) => count(row.retryCount), value: (row) => row.retryCount },
     { id: 'since', title: 'Set aside', width: '96px', cell: (row) => <Time at={row.since} relative />, value: (row) => row.since ?? null },
     { id: 'next', title: 'Next probe', width: '96px', end: true, cell: (row) => <Show when={row.enabled} fallback={<span class="muted">disabled</span>}><Countdown at={row.nextRetry} /></Show>, value: (row) => row.nextRetry ?? null },
@@ -209,7 +209,7 @@ function DeadLetters(props: { rows: readonly DeadLetterEntry[]; onOpen: (row: De
       card={(row) => (
         <>
           <span class="row"><span class="mono cut">{row.key}</span><span class="spring" /><Retry row={row} /></span>
-          <span class="muted small">{reasonWord(row.reason)}, {count(row.retryCount)} attempts, probe <Due at={row.nextRetry} /></span>
+          <span class="muted small">{deadLetterMark(row.reason)}, {count(row.retryCount)} attempts, probe <Due at={row.nextRetry} /></span>
         </>
       )}
     />

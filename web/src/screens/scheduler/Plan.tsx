@@ -11,7 +11,8 @@ import { count, duration, plural } from '../../logic/format';
 import { whyNot } from '../../state/session';
 import { polled } from '../../state/polled';
 import { Due } from './Due';
-import { targetOf, words } from './keys';
+import { targetOf } from '../../state/fleet_book';
+import { words } from './keys';
 import type { Batch, Plan, PlanEntry, ReadyEntry, ReadySet } from './shapes';
 
 const kShown = 500;
