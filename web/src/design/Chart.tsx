@@ -1,12 +1,14 @@
 // A time chart. Charts of one group show the same instant under the pointer and zoom together: drag to
 // zoom in, double-click or Escape to see all again. By keyboard: arrows read, plus and minus zoom, Shift with
 // arrows moves; what is read is told in words. A finger reads too.
-import { batch, createEffect, createSignal, Index, on, onCleanup, onMount, Show } from 'solid-js';
+import { batch, createEffect, createSignal, For, Index, on, onCleanup, onMount, Show } from 'solid-js';
 import type { JSX } from 'solid-js';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { chartKey, placeOf } from '../logic/chart_keys';
 import type { Range } from '../logic/chart_keys';
+import { markKinds, marksAt, markWords, signOf } from '../logic/chart_marks';
+import type { ChartMark } from '../logic/chart_marks';
 import { bothTimes } from '../logic/clock';
 import { compact, measure } from '../logic/format';
 import { theme, token } from './theme';
@@ -25,12 +27,7 @@ export interface Series {
   stepped?: boolean;
 }
 
-export interface ChartMark {
-  /** Seconds since the epoch. */
-  at: number;
-  label: string;
-  color?: string;
-}
+export type { ChartMark } from '../logic/chart_marks';
 
 export interface ChartProps {
   label: string;
@@ -160,12 +157,15 @@ export function Chart(props: ChartProps): JSX.Element {
     for (const mark of props.marks ?? []) {
       const x = Math.round(self.valToPos(mark.at, 'x', true));
       if (x < bbox.left || x > bbox.left + bbox.width) continue;
-      ctx.strokeStyle = token(mark.color ?? 'bad');
+      const color = token(mark.color ?? 'bad');
+      ctx.strokeStyle = ctx.fillStyle = color;
       ctx.setLineDash([3, 3]);
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
+      ctx.setLineDash([]);
+      sign(ctx, signOf(mark), x, bbox.top, 4 * devicePixelRatio);
     }
     ctx.restore();
   };
@@ -225,6 +225,12 @@ export function Chart(props: ChartProps): JSX.Element {
     });
   });
 
+  const readable = (place: number) => props.series.some((one) => !hidden().has(one.label) && one.values[place] != null);
+  const told = (place: number) => marksAt(props.marks ?? [], props.times, readable, place);
+  const kinds = () => {
+    const range = shown() ?? [props.times[0] ?? 0, props.times[props.times.length - 1] ?? 0];
+    return markKinds(props.marks ?? [], range[0], range[1]);
+  };
   const shownOf = (one: Series) => {
     const place = at();
     return place === null ? lastOf(one.values) : (one.values[place] ?? null);
@@ -232,14 +238,13 @@ export function Chart(props: ChartProps): JSX.Element {
   const time = (place: number) => bothTimes((props.times[place] ?? 0) * 1000);
   const wordsAt = (place: number) => {
     const visible = props.series.filter((one) => !hidden().has(one.label));
-    return `${time(place)}: ${visible.map((one) => `${one.label} ${measure(one.values[place], unitOf(one))}`).join(', ')}`;
+    return `${time(place)}: ${visible.map((one) => `${one.label} ${measure(one.values[place], unitOf(one))}`).join(', ')}${markWords(told(place))}`;
   };
   const rangeWords = (range: Range) => `${bothTimes(range[0] * 1000)} to ${bothTimes(range[1] * 1000)}`;
   const keys = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const has = (place: number) => props.series.some((one) => !hidden().has(one.label) && one.values[place] != null);
     const before = { at: group.reading(), zoom: group.zoom() };
-    const step = chartKey(event.key, event.shiftKey, { times: props.times, has, ...before });
+    const step = chartKey(event.key, event.shiftKey, { times: props.times, has: readable, ...before });
     if (step === null) return;
     event.preventDefault();
     event.stopPropagation();
@@ -284,7 +289,10 @@ export function Chart(props: ChartProps): JSX.Element {
               </button>
             )}
           </Index>
-          <span class="when">{at() === null ? '' : time(at() as number)}</span>
+          <For each={kinds()}>
+            {(kind) => <span class={`mark tone-${kind.color}`}><span aria-hidden="true">{signOf(kind)}</span> <span class="mark-word">{kind.label}{kind.count > 1 ? ` ×${kind.count}` : ''}</span></span>}
+          </For>
+          <span class="when">{at() === null ? '' : `${time(at() as number)}${told(at() as number).map((mark) => `, ${signOf(mark)} ${mark.label}`).join('')}`}</span>
           <Show when={group.zoom()}>
             <button type="button" class="when" onClick={() => group.setZoom(null)}>show all</button>
           </Show>
@@ -292,6 +300,24 @@ export function Chart(props: ChartProps): JSX.Element {
       </Show>
     </figure>
   );
+}
+
+/** The sign of a mark at the top of its line, so that it is told without its colour. */
+function sign(ctx: CanvasRenderingContext2D, which: ReturnType<typeof signOf>, x: number, top: number, size: number): void {
+  ctx.beginPath();
+  if (which === '●') ctx.arc(x, top + size, size, 0, Math.PI * 2);
+  else {
+    ctx.moveTo(x - size, top);
+    ctx.lineTo(x + size, top + 2 * size);
+    ctx.moveTo(x + size, top);
+    ctx.lineTo(x - size, top + 2 * size);
+  }
+  if (which === '●') ctx.fill();
+  else {
+    ctx.lineWidth = size / 2;
+    ctx.stroke();
+    ctx.lineWidth = 1;
+  }
 }
 
 // Beside an axis there is little room: a long unit is left to the legend.
