@@ -13,6 +13,7 @@ describe('a credential', () => {
     const before = { username: 'old', password: 'vault:portal/password', ssh_agent: true };
     expect(credentialSpec(kind('password'), { username: 'new' }, before)).toEqual({ username: 'new', password: 'vault:portal/password', ssh_agent: true });
     expect(credentialSpec(kind('password'), { username: 'new', password: 'typed' }, before)).toEqual({ username: 'new', password: 'typed', ssh_agent: true });
+    expect(credentialSpec(kind('password'), { username: 'new', auth: 'digest' }, { ...before, header: 'X-Key' })).toEqual({ username: 'new', password: 'vault:portal/password', auth: 'digest', ssh_agent: true, header: 'X-Key' });
     expect(credentialSpec(kind('community'), { community: 'c' }, before)).toEqual({ community: 'c', ssh_agent: true });
   });
   it('never brings a secret into a form', () => {

@@ -22,7 +22,7 @@ export interface CredentialKind {
 const kUser: CredentialPart = { name: 'username', label: 'User name', needed: true };
 
 export const kCredentialKinds: readonly CredentialKind[] = [
-  { id: 'password', label: 'User name and password (HTTP, SSH)', parts: [kUser, { name: 'password', label: 'Password', secret: true, needed: true }] },
+  { id: 'password', label: 'User name and password (HTTP, SSH)', parts: [kUser, { name: 'password', label: 'Password', secret: true, needed: true }, { name: 'auth', label: 'Shown as', choices: ['', 'basic', 'digest'], help: 'Over HTTP; none: as the addon says, else basic.' }] },
   { id: 'community', label: 'Community (SNMP 1 and 2c)', parts: [{ name: 'community', label: 'Community', secret: true, needed: true }] },
   {
     id: 'snmp3',
@@ -41,7 +41,7 @@ export const kCredentialKinds: readonly CredentialKind[] = [
     label: 'Token or secret (HTTP, receivers)',
     parts: [
       { name: 'token', label: 'Token', secret: true, needed: true },
-      { name: 'auth', label: 'Shown as', choices: ['', 'bearer', 'api_key'], help: 'Empty: as the addon says, else bearer.' },
+      { name: 'auth', label: 'Shown as', choices: ['', 'bearer', 'api_key'], help: 'None: as the addon says, else bearer.' },
       { name: 'header', label: 'Header of an API key (optional)', placeholder: 'X-API-Key' },
     ],
   },
@@ -78,9 +78,13 @@ export function kindOf(spec: CredentialSpec): CredentialKind {
 
 const kAllParts = new Set(kCredentialKinds.flatMap((kind) => kind.parts.map((part) => part.name)));
 
-/** What is stored: parts of this kind as they were typed, secrets that were left empty and parts no form knows as they are. */
+/**
+ * What is stored: parts of this kind as they were typed; secrets that were left empty, and what the form does not
+ * show, as they are. Of another kind only what no form knows stays.
+ */
 export function credentialSpec(kind: CredentialKind, values: Readonly<Record<string, string>>, before: CredentialSpec = {}): CredentialSpec {
-  const spec: CredentialSpec = Object.fromEntries(Object.entries(before).filter(([name]) => !kAllParts.has(name)));
+  const shown = kindOf(before).id === kind.id ? new Set(kind.parts.map((part) => part.name)) : kAllParts;
+  const spec: CredentialSpec = Object.fromEntries(Object.entries(before).filter(([name]) => !shown.has(name)));
   for (const part of kind.parts) {
     const value = values[part.name] ?? '';
     if (value !== '') spec[part.name] = part.secret ? value : value.trim();

@@ -7,6 +7,7 @@ import { AgeRing, Badge, Bar, Countdown, Sparkline, StateMark, Time } from '../.
 import type { Column } from '../../design';
 import { tick } from '../../logic/clock';
 import { duration, measure, shortDuration } from '../../logic/format';
+import { deadLetterMark } from '../../parts/dead_letter';
 import { recentRuns } from '../../state/recent';
 import type { Target } from '../../state/target';
 import { href } from '../../app/router';
@@ -77,7 +78,7 @@ function Alerts(props: { target: Target }): JSX.Element {
 /** Why a target is in its state, as short as can be. */
 export function reasonOf(target: Target): string {
   const parts = [];
-  if (target.deadLetter !== '') parts.push(`dead letter (${target.deadLetter.replaceAll('_', ' ')})`);
+  if (target.deadLetter !== '') parts.push(`dead letter (${deadLetterMark(target.deadLetter)})`);
   else if (target.breaker !== 'closed') parts.push(`breaker ${target.breaker.replaceAll('_', ' ')}`);
   if (target.problem !== '') parts.push(target.problem);
   return parts.join(': ');
@@ -123,7 +124,8 @@ export function targetCard(target: Target): JSX.Element {
       <div class="fleet-card-line muted small">
         <span class="cut">{target.addon}{reasonOf(target) === '' ? '' : ` · ${reasonOf(target)}`}</span>
         <span class="spring" />
-        <Show when={target.headline[0]}>{(one) => <span>{one().name} {measure(one().value, one().unit)} <OldValues target={target} /></span>}</Show>
+        {/* Why it is not well says more than the last value there was. */}
+        <Show when={reasonOf(target) === '' ? target.headline[0] : undefined}>{(one) => <span>{one().name} {measure(one().value, one().unit)} <OldValues target={target} /></span>}</Show>
       </div>
     </div>
   );
