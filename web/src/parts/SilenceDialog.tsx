@@ -6,6 +6,7 @@ import { FormDialog, FormErrors, SelectField, TextAreaField, TextField, Time, to
 import { bothTimes, serverNow, tick } from '../logic/clock';
 import { me } from '../state/session';
 import { kSilenceLengths, kUsualLength, silenceBody, silenceName } from './silence';
+import './parts.css';
 
 const kLengths = [...kSilenceLengths, { value: '259200', label: '3 days' }].sort((a, b) => Number(a.value) - Number(b.value));
 
