@@ -9,7 +9,7 @@ import { askAndDo } from './acts';
 import { ActsMenu } from './ActsMenu';
 import type { FleetObject } from './shapes';
 
-type Kind = 'credentials' | 'receivers' | 'routes' | 'silences';
+type Kind = 'credentials' | 'groups' | 'sources' | 'receivers' | 'routes' | 'silences';
 
 export function isOwned(object: FleetObject<unknown>): string | undefined {
   if (object.origin === 'api') return undefined;

@@ -7,6 +7,7 @@ import { Account } from './Account';
 import { AllSettings } from './AllSettings';
 import { Audit } from './Audit';
 import { Credentials } from './Credentials';
+import { FleetLists } from './FleetLists';
 import { Monitoring } from './Monitoring';
 import { Notifications } from './Notifications';
 import type { Draft } from './setting_kind';
@@ -31,6 +32,7 @@ export default function Settings(): JSX.Element {
           { id: 'monitoring', title: 'Monitoring', ...(edits() > 0 ? { count: edits() } : {}), content: () => <Monitoring draft={draft()} setDraft={setDraft} /> },
           { id: 'all', title: 'All settings', content: () => <AllSettings /> },
           { id: 'versions', title: 'Versions', content: () => <Versions /> },
+          { id: 'groups', title: 'Groups', content: () => <FleetLists /> },
           { id: 'credentials', title: 'Credentials', content: () => <Credentials /> },
           { id: 'notifications', title: 'Notifications', content: () => <Notifications /> },
           { id: 'silences', title: 'Silences', content: () => <Silences /> },

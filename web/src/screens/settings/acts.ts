@@ -22,7 +22,7 @@ interface Stored {
 }
 
 /** Adds an object (`known` is null), or changes the version of it that was read: nobody's change is overwritten unseen. */
-export function store(list: 'receivers' | 'routes' | 'silences' | 'users', known: Stored | null, name: string, body: object): Promise<unknown> {
+export function store(list: 'receivers' | 'routes' | 'silences' | 'users' | 'groups' | 'sources', known: Stored | null, name: string, body: object): Promise<unknown> {
   if (known === null) return api.post(`api/${list}`, { name, ...body });
   return api.put(`api/${list}/${path`${known.name}`}`, body, { ifMatch: `"v${known.version}"` });
 }
