@@ -184,6 +184,7 @@ describe('the live feed', () => {
   it('does not take an answer from before the loss for one of now', () => {
     const live = feed();
     live.start();
+    live.noteAnswer(true);
     last().onopen?.();
     last().tell({ type: 'subscribed', seq: 1 });
     live.noteAnswer(true);
