@@ -50,7 +50,7 @@ export const kSources: FleetList = {
   removal: 'Its devices go with it.',
   parts: [
     { name: 'file_sd', label: 'Files (one per line)', kind: 'texts', placeholder: '/etc/pollux/sd/*.json' },
-    { name: 'http_sd', label: 'Or an address', kind: 'text', placeholder: 'https://inventory.example.org/targets' },
+    { name: 'http_sd', label: 'Or an address', kind: 'text', placeholder: 'https://example.org/targets' },
     { name: 'credentials', label: 'Credential of the address', kind: 'text' },
     { name: 'refresh', label: 'Looked at every', kind: 'text', placeholder: '1m' },
     { name: 'addons', label: 'Addons for every device (one per line)', kind: 'texts', placeholder: 'icmp-ping' },
