@@ -62,7 +62,8 @@ export class World {
   folder = mkdtempSync(join(tmpdir(), 'pollux-e2e-'));
   // `leftOut`: a device of the fleet that the server is not told of. `beside`: another world, whose simulated
   // devices are there for this one too; the server is then told of none of them. `environment`: of the server.
-  options = { snmp: 8, http: 4, profile: 'calm', interval: '3s', leftOut: 'sw-00008', beside: null, environment: {} };
+  // `timeout`: how long a device that says nothing is waited for.
+  options = { snmp: 8, http: 4, profile: 'calm', interval: '3s', timeout: '10s', leftOut: 'sw-00008', beside: null, environment: {} };
   fleet = null;
   server = null;
   nginx = null;
@@ -92,7 +93,7 @@ export class World {
   async #startFleet() {
     this.ports = { snmp: await freePort(), http: await freePort(), https: await freePort(), control: await freePort() };
     const file = join(this.folder, 'lab.yaml');
-    const { snmp, http, profile, interval, leftOut } = this.options;
+    const { snmp, http, profile, interval, timeout, leftOut } = this.options;
     const last = http > 0 ? `web-${String(http).padStart(5, '0')}` : `sw-${String(snmp).padStart(5, '0')}`;
     this.fleet = startProgram(program, [
       'fleet', '--snmp', snmp, '--http', http, '--profile', profile, '--quiet', '--port-snmp', this.ports.snmp, '--port-http', this.ports.http,
@@ -100,7 +101,7 @@ export class World {
     ]);
     await until('the simulated fleet', async () => this.#alive(this.fleet) && (await fetch(`http://127.0.0.1:${this.ports.control}/status`)).ok && readFileSync(file, 'utf8').includes(`  ${last}:`));
     const text = readFileSync(file, 'utf8').replace(new RegExp(`^ {2}${leftOut}:\\n(?: {4}.*\\n)*`, 'm'), '');
-    const pace = ['snmp-system', 'snmp-interfaces', 'http-json', 'http-status'].map((addon) => `  ${addon}: {interval: ${interval}}\n`).join('');
+    const pace = ['snmp-system', 'snmp-interfaces', 'http-json', 'http-status'].map((addon) => `  ${addon}: {interval: ${interval}, timeout: ${timeout}}\n`).join('');
     writeFileSync(file, `${text}\naddons:\n${pace}resources: {cpu: 2}\n`);
     this.fleetFile = file;
   }

@@ -82,6 +82,9 @@ export default [
     expects: [/ERR_|WebSocket|Failed to load resource/],
     run: async (visit, world) => {
       const broken = 'snmp-system::sw-00003';
+      await world.ensureAdmin();
+      await world.set({ staleness_bound: '20s' });
+      await until('the bound', async () => (await world.row(broken)).bound === 20);
       const page = await visit.as(kAdmin, '#/fleet?filter=addon%3Asnmp-system');
       await page.getByText('Live', { exact: true }).waitFor();
       await until('a row of each', async () => (await shownAndTrue(page)).some((one) => one.key === broken && one.state === 'up'));
@@ -110,6 +113,7 @@ export default [
         }
         return rows.length > 1 && rows.every((one) => (one.key === broken ? one.state === 'down' : one.state !== 'stale' && one.state !== 'unknown'));
       }).finally(() => world.mend('sw-00003'));
+      await world.set({ staleness_bound: null });
     },
   },
   {
