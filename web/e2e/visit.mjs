@@ -2,6 +2,8 @@
 // held against the case: dialogs, errors on the console, what the content policy stopped, requests to others.
 import { kAdmin, kPatience } from './world.mjs';
 
+const kMostTold = 20;
+
 export class Visit {
   page = null;
   #heard = [];
@@ -85,7 +87,7 @@ export class Visit {
 
   complain() {
     const heard = this.heard();
-    if (heard.length > 0) throw new Error(`the page complained:\n  ${heard.join('\n  ')}`);
+    if (heard.length > 0) throw new Error(`the page complained:\n  ${heard.slice(0, kMostTold).join('\n  ')}`);
   }
 
   async close() {
