@@ -183,6 +183,32 @@ async function costOfClients(world, cookie, page) {
   return withThem - without;
 }
 
+/** By wheel from the first row to the last, and back. */
+async function scrollThrough(page) {
+  const place = () => page.evaluate(() => document.querySelector('.table-row').closest('[role=grid]').scrollTop);
+  await page.locator('.table-row').first().hover();
+  for (const step of [4000, -4000]) {
+    for (let before = -1, now = await place(); now !== before; now = await place()) {
+      before = now;
+      for (let at = 0; at < 5; at += 1) {
+        await page.mouse.wheel(0, step / 5);
+        await pause(30);
+      }
+    }
+  }
+}
+
+/** As a person types: what narrows, what finds nothing, and away with it. */
+async function typeFilter(page) {
+  await page.keyboard.press('f');
+  for (const text of ['addon:snmp-system sw-000', 'state:down interval>10s']) {
+    await page.keyboard.type(text, { delay: 60 });
+    await pause(500);
+    for (let at = 0; at < text.length; at += 1) await page.keyboard.press('Backspace', { delay: 30 });
+    await pause(500);
+  }
+}
+
 const devices = Math.round(targets / 2);
 const http = Math.round(devices / 5);
 const world = new World({ snmp: devices - http, http, profile: 'calm', interval: '60s', leftOut: 'none' });
@@ -210,32 +236,49 @@ try {
 
   const seconds = 30;
   const pages = [];
-  for (const [name, hash] of [['overview', '#/'], ['fleet', '#/fleet'], ['scheduler', '#/scheduler'], ['incidents', '#/incidents']]) {
+  const target = '#/targets/snmp-interfaces%3A%3Asw-00002';
+  for (const [name, hash] of [['overview', '#/'], ['fleet', '#/fleet'], ['target', target], ['scheduler', '#/scheduler'], ['incidents', '#/incidents']]) {
     const page = { ...(await idle(browser, state, world, hash, seconds)), seconds };
     pages.push(page);
     tell(`${name}: bytes of an idle page, both ways`, page.rate / 1000, 'kB/s', 5);
   }
   tell(`${clients} open overviews cost the server`, await costOfClients(world, cookie, pages[0]), '% of core', 10);
 
-  // A thousand changes at once, by disabling targets, seen by a page with all rows.
+  // The longest of what holds up the page: a thousand changes at once, by disabling targets, seen by a page with all
+  // rows; and what a person does with these rows.
   const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, storageState: state });
   await context.addInitScript(watchPaint, '.table-row');
-  for (const [name, hash, shown] of [['fleet', '#/fleet', '.table-row'], ['overview', '#/', '.overview-count']]) {
+  const open = async (hash, shown) => {
     const page = await context.newPage();
     await page.goto(`${world.url}/${hash}`);
     await page.locator(shown).first().waitFor();
     await pause(6000);
+    return page;
+  };
+  const longest = async (page, work) => {
     await page.evaluate(() => (globalThis.watched.tasks.length = 0));
+    await work();
+    // An entry comes after its task.
+    await pause(500);
+    return Math.max(0, ...(await page.evaluate(() => globalThis.watched.tasks)));
+  };
+  for (const [name, hash, shown] of [['fleet', '#/fleet', '.table-row'], ['overview', '#/', '.overview-count']]) {
+    const page = await open(hash, shown);
     const { columns } = await world.api('GET', 'api/fleet');
     const keys = columns.key.slice(0, 1000);
-    for (const enabled of [false, true]) {
-      await world.api('POST', 'api/targets/bulk', { operations: keys.map((key) => ({ op: enabled ? 'enable' : 'disable', key })) });
-      await pause(5000);
-    }
-    const tasks = await page.evaluate(() => globalThis.watched.tasks);
-    tell(`${name}: longest task in two bursts of ${keys.length} changes`, Math.max(0, ...tasks), 'ms', 50);
+    const task = await longest(page, async () => {
+      for (const enabled of [false, true]) {
+        await world.api('POST', 'api/targets/bulk', { operations: keys.map((key) => ({ op: enabled ? 'enable' : 'disable', key })) });
+        await pause(5000);
+      }
+    });
+    tell(`${name}: longest task in two bursts of ${keys.length} changes`, task, 'ms', 50);
     await page.close();
   }
+  const page = await open('#/fleet', '.table-row');
+  tell('fleet: longest task while it is scrolled', await longest(page, () => scrollThrough(page)), 'ms', 50);
+  tell('fleet: longest task while its filter is typed', await longest(page, () => typeFilter(page)), 'ms', 50);
+  await page.close();
   await context.close();
 } finally {
   await browser?.close();

@@ -55,7 +55,8 @@ async function runCase(one, world, browser) {
 const plain = (text) => text.replaceAll(/\x1b\[[0-9;]*m/g, '').trimEnd();
 const escaped = (text) => text.replaceAll(/[^\t\n\r\x20-\uFFFD]/g, '?').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-const world = new World();
+// So that an outage is known soon.
+const world = new World({ timeout: '4s' });
 const results = [];
 let browser;
 try {

@@ -1,4 +1,5 @@
-// All screens of the dashboard, for who looks at each of them: the check of access and the pictures.
+// All screens of the dashboard, and what opens over them, for who looks at each: the checks of every screen and the pictures.
+import { kPatience, pause } from './world.mjs';
 
 export const kScreens = [
   { name: 'overview', hash: '#/' },
@@ -31,20 +32,57 @@ export const kScreens = [
   { name: 'settings-account', hash: '#/settings?tab=account' },
   { name: 'target', hash: '#/targets/snmp-interfaces%3A%3Asw-00002' },
   { name: 'target-down', hash: '#/targets/snmp-interfaces%3A%3Asw-00001' },
+  { name: 'target-why', hash: '#/targets/snmp-interfaces%3A%3Asw-00002?tab=why' },
+  { name: 'target-runs', hash: '#/targets/snmp-interfaces%3A%3Asw-00002?tab=runs' },
+  { name: 'target-alerts', hash: '#/targets/snmp-interfaces%3A%3Asw-00001?tab=alerts' },
+  { name: 'target-settings', hash: '#/targets/snmp-interfaces%3A%3Asw-00002?tab=settings' },
   { name: 'device', hash: '#/devices/sw-00001' },
+  { name: 'device-alerts', hash: '#/devices/sw-00001?tab=alerts' },
+  { name: 'device-settings', hash: '#/devices/sw-00001?tab=settings' },
   { name: 'device-snmp', hash: '#/devices/sw-00001?tab=snmp' },
 ];
 
-/** Waits until the screen has what it shows. */
-export async function settle(page) {
-  await page.getByRole('heading', { level: 1 }).first().waitFor();
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' }).catch(() => undefined);
-  await page.waitForTimeout(700);
+/** Those of what was made in this world. */
+export const madeScreens = ({ incident, alert, job, batch }) => [
+  { name: 'incident', hash: `#/incidents/${encodeURIComponent(incident)}` },
+  { name: 'alert', hash: `#/alerts/${encodeURIComponent(alert)}` },
+  { name: 'job', hash: `#/jobs/${encodeURIComponent(job)}` },
+  { name: 'batch', hash: `#/jobs/batches/${encodeURIComponent(batch)}` },
+  { name: 'nothing-here', hash: '#/targets/nobody%3A%3Anowhere' },
+  { name: 'status', hash: 'status' },
+];
+
+const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** In the page: what is on its way into sight, as words; what turns for ever may turn, and what is out of sight may wait. */
+function unfinished() {
+  const seen = ({ top, bottom }) => bottom > 0 && top < innerHeight;
+  const moving = document.getAnimations().filter((one) => one.playState === 'running' && one.effect.getComputedTiming().iterations !== Infinity);
+  return [
+    ...(document.querySelector('h1, h2') === null ? ['no headline'] : []),
+    ...[...document.querySelectorAll('.skeleton')].filter((one) => seen(one.getBoundingClientRect())).map((one) => `loading in ${one.parentElement.className}`),
+    ...moving.map((one) => `moving: ${one.effect.target?.className}`),
+  ];
 }
 
-/** A graph of jobs to look at; gives its number. */
+/** Waits until the screen has what it shows: every answer has come, nothing is loading, nothing moves; also after a change of its look. */
+export async function settle(visit) {
+  const { page } = visit;
+  const end = Date.now() + kPatience;
+  // What an answer brings may ask for more, so twice in a row.
+  for (let calm = 0; calm < 2; ) {
+    await frames(page);
+    const open = [...visit.asking(), ...(await page.evaluate(unfinished))];
+    calm = open.length === 0 ? calm + 1 : 0;
+    if (calm > 0) continue;
+    if (Date.now() > end) throw new Error(`${page.url()} was not whole after ${kPatience / 1000} s: ${open.join('; ')}`);
+    await pause(30);
+  }
+}
+
+/** A graph of jobs to look at, of a device that answers. */
 export async function makeBatch(world) {
-  const poll = (name, ...parents) => ({ name, type: 'poll', target: 'snmp-system::sw-00001', ...(parents.length > 0 && { depends_on: parents }) });
-  const { batch } = await world.api('POST', 'api/jobs', { name: 'look', jobs: [poll('a'), poll('b', 'a'), poll('c', 'a'), poll('d', 'b', 'c')] });
-  return batch;
+  const poll = (name, ...parents) => ({ name, type: 'poll', target: 'snmp-system::sw-00002', ...(parents.length > 0 && { depends_on: parents }) });
+  const { batch, ids } = await world.api('POST', 'api/jobs', { name: 'look', jobs: [poll('a'), poll('b', 'a'), poll('c', 'a'), poll('d', 'b', 'c')] });
+  return { batch, job: ids[3] };
 }

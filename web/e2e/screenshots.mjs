@@ -1,10 +1,11 @@
 // A picture of every screen: light, dark and on a phone, with few, many and very many targets.
 //   POLLUX_BIN=… node e2e/screenshots.mjs [--sizes 10,800,5000] [--only part-of-a-name] [--out shots] [--docs FOLDER]
 // gives shots/800/fleet-dark.png and so on. --docs takes only the dozen of the documentation, at one size.
-// Ends with 1 if a page complained, or if a text lies on another or out of its box.
+// Ends with 1 if a page complained, or if a text lies on another or out of its box, also below what the picture shows.
 import { mkdirSync } from 'node:fs';
 import { launch } from './browser.mjs';
-import { kScreens, makeBatch, settle } from './screens.mjs';
+import { textTrouble } from './overlaps.mjs';
+import { kScreens, madeScreens, makeBatch, settle } from './screens.mjs';
 import { Visit } from './visit.mjs';
 import { kAdmin, pause, until, World } from './world.mjs';
 
@@ -34,42 +35,6 @@ const kShown = {
   'addon-manifest': 'dark', 'settings-monitoring': 'light', status: 'light', 'fleet-phone': 'phone',
 };
 
-/** Texts that lie on each other, or are cut where nothing says so; as lines. */
-function overlaps() {
-  const found = [];
-  const seen = (box) => box.width > 1 && box.height > 1;
-  for (const one of document.querySelectorAll('h1, h2, h3, p, td, th, dt, dd, label, button, a, [role=gridcell], [role=columnheader], [role=tab]')) {
-    const style = getComputedStyle(one);
-    if (style.visibility === 'hidden' || !seen(one.getBoundingClientRect())) continue;
-    const told = style.textOverflow === 'ellipsis' || style.overflowX === 'auto' || style.overflowX === 'scroll' || one.closest('.seen-by-readers, canvas');
-    if (!told && style.overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1) found.push(`cut: ${one.tagName} ${one.className} "${one.textContent.slice(0, 40)}"`);
-  }
-  // Lines of text of the same container that cross each other.
-  const lines = [];
-  const walk = document.createTreeWalker(document.querySelector('main') ?? document.body, NodeFilter.SHOW_TEXT);
-  const range = document.createRange();
-  while (walk.nextNode() && lines.length < 3000) {
-    const node = walk.currentNode;
-    if (node.textContent.trim() === '' || node.parentElement.closest('.seen-by-readers, svg, textarea, pre, [aria-hidden=true]')) continue;
-    const own = getComputedStyle(node.parentElement);
-    if (own.visibility === 'hidden' || own.position === 'absolute') continue;
-    range.selectNodeContents(node);
-    for (const box of range.getClientRects()) {
-      const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-      if (seen(box) && at !== null && (at.contains(node) || node.parentElement.contains(at))) lines.push({ box, text: node.textContent.trim().slice(0, 30) });
-    }
-  }
-  for (let a = 0; a < lines.length; a += 1) {
-    for (let b = a + 1; b < lines.length; b += 1) {
-      const [one, two] = [lines[a].box, lines[b].box];
-      const wide = Math.min(one.right, two.right) - Math.max(one.left, two.left);
-      const high = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top);
-      if (wide > 3 && high > Math.min(one.height, two.height) * 0.5) found.push(`on each other: "${lines[a].text}" and "${lines[b].text}"`);
-    }
-  }
-  return [...new Set(found)].slice(0, 10);
-}
-
 /** People, a time of calm for the charts, then trouble and work, so that no screen is empty. */
 async function furnish(world, switches, calm) {
   await world.ensureAdmin();
@@ -83,10 +48,11 @@ async function furnish(world, switches, calm) {
     const { items } = await world.api('GET', 'api/incidents?device_name=sw-00001&status=open');
     return items.find(({ affected }) => affected >= behind.length);
   }, 240_000);
-  const batch = await makeBatch(world);
+  const { items: alerts } = await world.api('GET', `api/alerts?incident=${incident.id}&limit=1`);
+  const { batch, job } = await makeBatch(world);
   // Two rounds of polls with the trouble in them.
   await pause(45_000);
-  return { incident: incident.id, batch };
+  return { incident: incident.id, alert: alerts[0].id, batch, job };
 }
 
 async function take(size) {
@@ -98,12 +64,11 @@ async function take(size) {
   let count = 0;
   try {
     await world.start();
-    const { incident, batch } = await furnish(world, devices - http, docs ? 240_000 : 20_000);
+    const made = await furnish(world, devices - http, docs ? 240_000 : 20_000);
     browser = await launch();
-    const screens = [
-      ...kScreens, { name: 'incident', hash: `#/incidents/${encodeURIComponent(incident)}` }, { name: 'batch', hash: `#/jobs/batches/${batch}` }, { name: 'fleet-phone', hash: '#/fleet' },
-      { name: 'status', hash: 'status' }, { name: 'nothing-here', hash: '#/targets/nobody%3A%3Anowhere' },
-    ].filter(({ name }) => name.includes(only) && (docs ? name in kShown : name !== 'fleet-phone'));
+    const screens = [...kScreens, ...madeScreens(made), { name: 'fleet-phone', hash: '#/fleet' }].filter(
+      ({ name }) => name.includes(only) && (docs ? name in kShown : name !== 'fleet-phone'),
+    );
     const folder = docs ?? `${out}/${size}`;
     mkdirSync(folder, { recursive: true });
     for (const [look, settings] of Object.entries(kLooks)) {
@@ -112,12 +77,12 @@ async function take(size) {
       for (const { name, hash } of screens) {
         if (docs && kShown[name] !== look) continue;
         await visit.go(hash);
-        await settle(page);
+        await settle(visit);
         // The statistics of the scheduler come each second.
         await page.waitForTimeout(docs ? 3000 : 500);
         await page.screenshot({ path: docs ? `${folder}/${name}.png` : `${folder}/${name}-${look}.png` });
         count += 1;
-        for (const line of await page.evaluate(overlaps)) complaints.push(`${size} ${name} ${look}: ${line}`);
+        for (const line of await textTrouble(visit)) complaints.push(`${size} ${name} ${look}: ${line}`);
       }
       for (const line of visit.heard()) complaints.push(`${size} ${look}: ${line}`);
       await visit.close();

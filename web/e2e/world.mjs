@@ -25,7 +25,7 @@ export function freePort() {
 
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
-/** Waits until `test` gives something; says what it waited for if it never comes. */
+/** Waits until `test` gives something; says what it waited for if it never comes. An error that is `final` ends it at once. */
 export async function until(what, test, patience = kPatience) {
   const end = Date.now() + patience;
   let last;
@@ -34,6 +34,7 @@ export async function until(what, test, patience = kPatience) {
       const found = await test();
       if (found) return found;
     } catch (error) {
+      if (error.final) throw error;
       last = error;
     }
     await pause(250);
@@ -61,7 +62,8 @@ export class World {
   folder = mkdtempSync(join(tmpdir(), 'pollux-e2e-'));
   // `leftOut`: a device of the fleet that the server is not told of. `beside`: another world, whose simulated
   // devices are there for this one too; the server is then told of none of them. `environment`: of the server.
-  options = { snmp: 8, http: 4, profile: 'calm', interval: '3s', leftOut: 'sw-00008', beside: null, environment: {} };
+  // `timeout`: how long a device that says nothing is waited for.
+  options = { snmp: 8, http: 4, profile: 'calm', interval: '3s', timeout: '10s', leftOut: 'sw-00008', beside: null, environment: {} };
   fleet = null;
   server = null;
   nginx = null;
@@ -91,15 +93,15 @@ export class World {
   async #startFleet() {
     this.ports = { snmp: await freePort(), http: await freePort(), https: await freePort(), control: await freePort() };
     const file = join(this.folder, 'lab.yaml');
-    const { snmp, http, profile, interval, leftOut } = this.options;
+    const { snmp, http, profile, interval, timeout, leftOut } = this.options;
     const last = http > 0 ? `web-${String(http).padStart(5, '0')}` : `sw-${String(snmp).padStart(5, '0')}`;
     this.fleet = startProgram(program, [
       'fleet', '--snmp', snmp, '--http', http, '--profile', profile, '--quiet', '--port-snmp', this.ports.snmp, '--port-http', this.ports.http,
       '--port-https', this.ports.https, '--control', this.ports.control, '--write-fleet', file,
     ]);
-    await until('the simulated fleet', async () => (await fetch(`http://127.0.0.1:${this.ports.control}/status`)).ok && readFileSync(file, 'utf8').includes(`  ${last}:`));
+    await until('the simulated fleet', async () => this.#alive(this.fleet) && (await fetch(`http://127.0.0.1:${this.ports.control}/status`)).ok && readFileSync(file, 'utf8').includes(`  ${last}:`));
     const text = readFileSync(file, 'utf8').replace(new RegExp(`^ {2}${leftOut}:\\n(?: {4}.*\\n)*`, 'm'), '');
-    const pace = ['snmp-system', 'snmp-interfaces', 'http-json', 'http-status'].map((addon) => `  ${addon}: {interval: ${interval}}\n`).join('');
+    const pace = ['snmp-system', 'snmp-interfaces', 'http-json', 'http-status'].map((addon) => `  ${addon}: {interval: ${interval}, timeout: ${timeout}}\n`).join('');
     writeFileSync(file, `${text}\naddons:\n${pace}resources: {cpu: 2}\n`);
     this.fleetFile = file;
   }
@@ -109,13 +111,14 @@ export class World {
     this.server = startProgram(program, ['serve', '--data', join(this.folder, 'data'), ...fleet], {
       env: { ...process.env, ...this.options.environment, POLLUX_API_LISTEN: `127.0.0.1:${this.apiPort}`, POLLUX_METRICS_PORT: '0' },
     });
-    const { child } = this.server;
-    await until('the server', async () => {
-      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}:\n${this.server.text.slice(-2000)}`);
-      return (await fetch(`${this.direct}/api/live`)).ok;
-    });
+    await until('the server', async () => this.#alive(this.server) && (await fetch(`${this.direct}/api/live`)).ok);
     // The first start prints it a moment after the first answer; those that follow have an admin.
     this.bootstrapToken ??= await until('the one-time token', async () => /plxboot_[\w-]+/.exec(this.server.text)?.[0]);
+  }
+
+  #alive({ child, text }) {
+    if (child.exitCode !== null) throw Object.assign(new Error(`it ended with ${child.exitCode}:\n${text.slice(-2000)}`), { final: true });
+    return true;
   }
 
   /** As by a power cut. */
@@ -237,23 +240,24 @@ http {
 `);
     this.nginx = startProgram(process.env.NGINX ?? 'nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')]);
     const url = `http://127.0.0.1:${port}${prefix}`;
-    await until('nginx', async () => {
-      if (this.nginx.child.exitCode !== null) throw new Error(`it ended: ${this.nginx.text}`);
-      return (await fetch(`${url}api/live`)).ok;
-    });
+    await until('nginx', async () => this.#alive(this.nginx) && (await fetch(`${url}api/live`)).ok);
     return url;
   }
 
-  /** A device that answers with what we like: an HTTP server on loopback. Null: it hangs up without an answer. */
+  /** A device that answers with what we like, as `answer(request, body)` says: an HTTP server on loopback. Null: it hangs up. */
   async startDevice(answer) {
     const server = createHttpServer((request, response) => {
-      const said = answer(request);
-      if (said === null) {
-        request.socket.destroy();
-        return;
-      }
-      response.writeHead(said.status ?? 200, { 'Content-Type': said.type ?? 'application/json' });
-      response.end(said.body);
+      let body = '';
+      request.setEncoding('utf8').on('data', (part) => (body += part));
+      request.on('end', () => {
+        const said = answer(request, body);
+        if (said === null) {
+          request.socket.destroy();
+          return;
+        }
+        response.writeHead(said.status ?? 200, { 'Content-Type': said.type ?? 'application/json' });
+        response.end(said.body);
+      });
     });
     await new Promise((done) => server.listen(0, '127.0.0.1', done));
     this.others.push(server);

@@ -1,5 +1,6 @@
 // From nothing to an incident that is over: the way everybody goes once.
 import assert from 'node:assert/strict';
+import { judgeScreen } from '../judge.mjs';
 import { kAdmin, until, World } from '../world.mjs';
 
 const kUnknown = /status of 401/; // a page that is not logged in asks who it is
@@ -83,9 +84,14 @@ export default [
       const empty = new World({ beside: world, environment: { ADAPTIVE_POLLING_MAX_INTERVAL: '4m' } });
       try {
         await empty.start();
+        visit.welcome(empty.url);
         const page = await visit.stranger();
+        await page.goto(empty.url);
+        await page.getByRole('heading', { name: 'Welcome to Pollux' }).waitFor();
+        assert.deepEqual(await judgeScreen(visit), [], 'the first screen of all');
         await makeAdmin(page, empty);
         await page.getByRole('heading', { name: 'Nothing is watched yet', level: 1 }).waitFor();
+        assert.deepEqual(await judgeScreen(visit), [], 'the way to the first device');
         await page.getByRole('button', { name: 'Add a device' }).click();
         await addSwitch(page, empty, '127.16.0.2', 'the-first');
         await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();

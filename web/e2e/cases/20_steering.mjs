@@ -1,6 +1,6 @@
 // What people steer: adaptive polling, breakers, dead letters, versions of settings, and who may.
 import assert from 'node:assert/strict';
-import { kAdmin, kPatience, until } from '../world.mjs';
+import { kAdmin, until } from '../world.mjs';
 
 const kOperators = /needs operator or admin/;
 const kAdmins = /needs admin/;
@@ -15,10 +15,46 @@ async function setAdaptive(page, on) {
   return true;
 }
 
-/** Wants a password and has none: a failure for good, told twice. */
+/** Polled by hand until it is a dead letter with an open breaker: by itself it would be asked again after half a minute, then minutes. */
+async function untilDead(world, key) {
+  await until(`the dead letter ${key}`, async () => {
+    const row = await world.row(key);
+    if (row.dead_letter && row.breaker !== 'closed') return true;
+    await world.api('POST', `api/targets/${encodeURIComponent(key)}/poll`);
+    return false;
+  });
+}
+
+/** Wants a password and has none. */
 async function makeDeadLetter(world) {
   await world.add({ addon: 'http-json', device: 'locked', device_spec: { address: '127.128.0.1' }, spec: { port: world.ports.http, params: { path: '/as/basic/status' } } });
-  await until('the dead letter', async () => (await world.row('http-json::locked')).dead_letter, 3 * kPatience);
+  await untilDead(world, 'http-json::locked');
+}
+
+/** Three targets of a device that counts questions and answers like this until it is mended; asked rarely. */
+async function addSick(world, name, answer) {
+  const keys = ['a', 'b', 'c'].map((end) => `http-json::${name}-${end}`);
+  const counts = Object.fromEntries(keys.map((key) => [key, 0]));
+  let mended = false;
+  const port = await world.startDevice((request) => {
+    counts[`http-json::${request.url.slice(1)}`] += 1;
+    return mended ? { body: '{"value": 1}' } : answer;
+  });
+  const of = (key) => key.split('::')[1];
+  await world.add(...keys.map((key) => ({ addon: 'http-json', device: of(key), device_spec: { address: '127.0.0.1' }, spec: { port, interval: '60s', params: { path: `/${of(key)}` } } })));
+  return {
+    keys,
+    asked: () => ({ ...counts }),
+    /** Answers well from now on; gives how often each was asked until now. */
+    mend: () => ((mended = true), { ...counts }),
+    /** Those of them in a list of failures. */
+    listed: async (path) => new Map((await world.api('GET', `${path}?q=${name}-`)).items.map((one) => [one.key, one])),
+  };
+}
+
+/** Selects rows of a table by their check boxes. */
+async function choose(page, table, keys) {
+  for (const key of keys) await page.getByRole('grid', { name: table, exact: true }).getByRole('checkbox', { name: `Select ${key}`, exact: true }).check();
 }
 
 async function incidentOfDeadLetter(world) {
@@ -48,6 +84,15 @@ async function offFor(page, names, who) {
   }
 }
 
+// Of the simulated switches, as the fleet file has it.
+const kPace = 3;
+
+/** Simulated switches that are not polled at their fixed pace now: [key, interval]. */
+async function others(world) {
+  const { columns } = await world.api('GET', 'api/fleet');
+  return columns.key.map((key, at) => [key, columns.interval[at]]).filter(([key, interval], at) => key.startsWith('snmp-system::sw-') && columns.state[at] === 'up' && interval !== kPace);
+}
+
 const adaptiveNow = async (world) => {
   const { adaptive_polling_enabled: setting } = (await world.api('GET', 'api/settings/monitoring')).settings;
   return typeof setting === 'object' ? setting.value : setting;
@@ -59,13 +104,36 @@ export default [
     run: async (visit, world) => {
       const page = await visit.as(kAdmin, '#/settings');
       await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+      const { started_at: started } = await world.api('GET', 'api/version');
+      const { pid } = world.server.child;
+      await until('a fixed interval everywhere', async () => (await others(world)).length === 0);
       assert.ok(await setAdaptive(page, true), 'it was off at first');
       await until('it to be on', () => adaptiveNow(world));
+      const { in_force: policy } = await until('its policy to be in force', async () => {
+        const found = await world.api('GET', 'api/scheduler/policies');
+        return found.adaptive && found;
+      });
+      assert.notEqual(policy, 'fixed');
       await visit.go('#/scheduler?tab=policies', 'Scheduler');
       await page.getByText('What each policy would do now').waitFor();
+      const inForce = page.locator('.scheduler-compare').getByRole('columnheader').filter({ hasText: 'in force' });
+      await until('the table to say so', async () => (await inForce.count()) === 1 && (await inForce.textContent()).startsWith(`${policy} `));
+      // A poll that is over plans the next one by the policy: quiet targets are asked more rarely.
+      const [key, interval] = await until('an interval that differs', async () => (await others(world))[0]);
+      const story = await world.api('GET', `api/tasks/${encodeURIComponent(key)}/explain`);
+      assert.equal(story.interval.policy, policy);
+      await visit.go(`#/targets/${encodeURIComponent(key)}?tab=why`);
+      await page.getByLabel('How the interval was decided').waitFor();
+      assert.notEqual(interval, kPace);
+
       await visit.go('#/settings', 'Settings');
       assert.ok(await setAdaptive(page, false));
       await until('it to be off', async () => !(await adaptiveNow(world)));
+      await until('every interval to be the fixed one again', async () => (await others(world)).length === 0);
+      await visit.go('#/scheduler?tab=policies', 'Scheduler');
+      await until('the table to say so', async () => (await inForce.count()) === 1 && (await inForce.textContent()).startsWith('fixed '));
+      assert.equal((await world.api('GET', 'api/version')).started_at, started);
+      assert.deepEqual([world.server.child.pid, world.server.child.exitCode, world.server.child.signalCode], [pid, null, null], 'nothing was restarted');
     },
   },
   {
@@ -117,53 +185,104 @@ export default [
     },
   },
   {
-    name: 'a breaker is reset, and its probe comes before its time',
+    name: 'adaptive polling for a share of the fleet is for these targets and no others',
+    run: async (visit, world) => {
+      const page = await visit.as(kAdmin, '#/settings');
+      await page.getByLabel('Adaptive polling', { exact: true }).check();
+      await page.getByLabel('Who it is for', { exact: true }).selectOption('percent');
+      await page.getByLabel('Share (%)', { exact: true }).fill('40');
+      await page.getByRole('button', { name: 'Save' }).first().click();
+      await page.getByText(/Stored as version \d+ and in force/).first().waitFor();
+      const { settings } = await world.api('GET', 'api/settings');
+      assert.deepEqual([settings.adaptive_polling_enabled.value, settings.adaptive_polling_scope.value], [true, 'percent:40']);
+      const { columns } = await world.api('GET', 'api/fleet');
+      const keys = columns.key.filter((key) => /::(sw|web)-\d+$/.test(key));
+      const policyOf = async (key) => (await world.api('GET', `api/tasks/${encodeURIComponent(key)}/explain`)).interval.policy;
+      const many = async () => (await Promise.all(keys.map(policyOf))).filter((policy) => policy !== 'fixed').length;
+      const some = await until('some to be adaptive', many);
+      // Chosen by a hash of the name: of twenty, some and not all.
+      assert.ok(some > 0 && some < keys.length, `${some} of ${keys.length} are adaptive`);
+      await world.set({ adaptive_polling_scope: 'all' });
+      await until('all to be', async () => (await many()) === keys.length);
+      await world.set({ adaptive_polling_enabled: false });
+      await until('none to be', async () => (await many()) === 0);
+    },
+  },
+  {
+    name: 'breakers are reset, one and then several, and their probes come before their time',
     run: async (visit, world) => {
       // Failing targets are asked at the pace of their interval at most: a fixed one is long enough.
       await setAdaptive(await visit.as(kAdmin, '#/settings'), false);
       await until('it to be off', async () => !(await adaptiveNow(world)));
-      // It answers 503 until it is mended, and is asked so rarely that it does not mend by itself meanwhile.
-      let away = true;
-      const port = await world.startDevice(() => (away ? { status: 503, body: 'away' } : { body: '{"value": 1}' }));
-      const key = 'http-json::moody';
-      await world.add({ addon: 'http-json', device: 'moody', device_spec: { address: '127.0.0.1' }, spec: { port, interval: '60s' } });
-      const breaker = async () => (await world.api('GET', 'api/monitoring/breakers?q=moody')).items.find((one) => one.key === key);
-      const late = await until('a probe that is far away', async () => {
-        const found = await breaker();
-        if (found !== undefined && Date.parse(found.retryAt) > Date.now() + 25_000) return Date.parse(found.retryAt);
-        await world.api('POST', `api/targets/${encodeURIComponent(key)}/poll`);
-        return null;
+      // They answer 503 until they are mended, and are asked so rarely that they do not mend by themselves meanwhile.
+      const sick = await addSick(world, 'moody', { status: 503, body: 'away' });
+      const late = await until('probes that are far away', async () => {
+        const open = await sick.listed('api/monitoring/breakers');
+        const soon = sick.keys.filter((key) => !(Date.parse(open.get(key)?.retryAt) > Date.now() + 25_000));
+        for (const key of soon) await world.api('POST', `api/targets/${encodeURIComponent(key)}/poll`);
+        return soon.length === 0 && Math.min(...[...open.values()].map((one) => Date.parse(one.retryAt)));
       });
       const page = await visit.as(kAdmin, '#/scheduler?tab=failures');
-      const reset = page.getByRole('button', { name: `Reset the breaker of ${key}` });
+      const [first, ...rest] = sick.keys;
+      const reset = page.getByRole('button', { name: `Reset the breaker of ${first}` });
       await reset.waitFor();
-      away = false;
+      const before = sick.mend();
       await reset.click();
       await page.getByRole('dialog').getByLabel(/Reason/).fill('the link is back');
       await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
       await page.getByText('1 probe due now.').waitFor();
-      await until('the breaker to close', async () => (await breaker()) === undefined);
+      await until('the breaker to close', async () => !(await sick.listed('api/monitoring/breakers')).has(first));
       assert.ok(Date.now() < late, 'it closed because of the reset, not because its time had come');
       await reset.waitFor({ state: 'detached' });
       const { items } = await world.api('GET', 'api/audit?action=breaker.reset&limit=1');
-      assert.equal(items[0]?.object, key);
+      assert.equal(items[0]?.object, first);
       assert.equal(items[0].reason, 'the link is back');
       assert.equal(items[0].result, 'allowed');
       assert.match(items[0].principal, /admin/);
+      assert.deepEqual(sick.asked(), { ...before, [first]: before[first] + 1 }, 'the others were left alone');
+
+      await choose(page, 'Breakers', rest);
+      await page.getByRole('button', { name: 'Reset 2 selected' }).click();
+      await page.getByRole('dialog', { name: 'Reset 2 breakers?' }).getByRole('button', { name: 'Reset' }).click();
+      await page.getByText('2 probes due now.').waitFor();
+      await until('both to close', async () => (await sick.listed('api/monitoring/breakers')).size === 0);
+      assert.ok(Date.now() < late, 'they closed because of the reset');
+      for (const key of rest) assert.ok(sick.asked()[key] > before[key], `${key} was asked`);
     },
   },
   {
-    name: 'a dead letter is retried',
-    minutes: 5,
+    name: 'dead letters are retried, one and then several: they are asked before their time, and are none any more',
     run: async (visit, world) => {
-      await makeDeadLetter(world);
+      const sick = await addSick(world, 'lost', { status: 401, body: 'who are you?' });
+      for (const key of sick.keys) await untilDead(world, key);
+      const letters = await sick.listed('api/monitoring/dlq');
+      assert.deepEqual([...letters.keys()].sort(), sick.keys);
+      const late = Math.min(...[...letters.values()].map((one) => Date.parse(one.nextRetry)));
+      assert.ok(late > Date.now() + 60_000, 'by itself none is asked soon');
       const page = await visit.as(kAdmin, '#/scheduler?tab=failures');
-      const retry = page.getByRole('button', { name: 'Retry http-json::locked' }).first();
+      const [first, ...rest] = sick.keys;
+      const retry = page.getByRole('button', { name: `Retry ${first}`, exact: true });
+      await retry.waitFor();
+      const before = sick.mend();
       await retry.click();
       await page.getByRole('dialog').getByLabel(/Reason/).fill('is the password right again?');
       await page.getByRole('dialog').getByRole('button', { name: 'Retry', exact: true }).click();
       await page.getByText(/1 retry due now/).waitFor();
-      await until('the act in the audit trail', async () => JSON.stringify(await world.api('GET', 'api/audit?limit=20')).includes('is the password right again?'));
+      await until('the dead letter to be gone', async () => !(await sick.listed('api/monitoring/dlq')).has(first));
+      assert.ok(Date.now() < late, 'because of the retry, not because its time had come');
+      assert.deepEqual(sick.asked(), { ...before, [first]: before[first] + 1 }, 'it was asked once, and no other was');
+      await retry.waitFor({ state: 'detached' });
+      await until('it to be up', async () => (await world.row(first)).state === 'up');
+      const { items } = await world.api('GET', 'api/audit?action=dlq.retry&limit=1');
+      assert.deepEqual([items[0]?.object, items[0]?.reason, items[0]?.result], [first, 'is the password right again?', 'allowed']);
+
+      await choose(page, 'Dead letters', rest);
+      await page.getByRole('button', { name: 'Retry 2 selected' }).click();
+      await page.getByRole('dialog', { name: 'Retry 2 dead letters?' }).getByRole('button', { name: 'Retry', exact: true }).click();
+      await page.getByText(/2 retries due now/).waitFor();
+      await until('both to be gone', async () => (await sick.listed('api/monitoring/dlq')).size === 0);
+      assert.ok(Date.now() < late, 'because of the retry');
+      for (const key of rest) assert.ok(sick.asked()[key] > before[key], `${key} was asked`);
     },
   },
   {

@@ -1,51 +1,8 @@
 // What must not go wrong when things go wrong: kills, hostile texts, proxies.
 import assert from 'node:assert/strict';
+import { addHostile, kHostile, kHostileGroup, kHostileText, unharmed } from '../hostile.mjs';
+import { judgeScreen } from '../judge.mjs';
 import { kAdmin, until } from '../world.mjs';
-
-export const kHostile = [
-  `"quoted" 'single' & <b>bold</b>`,
-  '<script>alert(1)</script>',
-  '<img src=x onerror=alert(2)>',
-  '\u202Egnp.exe\u202C rtl \u05D0\u05D1\u05D2',
-  'javascript:alert(3)',
-  `${'long-'.repeat(39)}name!`,
-];
-
-const kHostileGroup = '<img src=x onerror=alert(8)> & "group"';
-const kHostileText = '<img src=x onerror=alert(9)> <b>bold</b>';
-
-async function addHostile(world) {
-  const port = await world.startDevice(() => ({
-    body: JSON.stringify({ value: 7, state: '<img src=x onerror=alert(4)>', rows: [{ name: '"><script>alert(5)</script>', value: 1 }, { name: '\u202Eevil', value: 2 }] }),
-  }));
-  await world.api('POST', 'api/groups', { name: kHostileGroup }).catch((error) => {
-    if (!/: 409 /.test(error.message)) throw error;
-  });
-  await world.add(...kHostile.map((device) => ({
-    addon: 'http-json', device,
-    device_spec: { address: '127.0.0.1', groups: [kHostileGroup], labels: { note: '<script>alert(6)</script>' } },
-    spec: { port, params: { state_path: '$.state', rows_path: '$.rows[*]', warn_above: '5' } },
-  })));
-  // Another system tells of an alert, in its own words.
-  await world.api('POST', 'api/v2/alerts', [{
-    labels: { alertname: '<script>alert(10)</script>', severity: 'major', place: '"><img src=x onerror=alert(11)>' },
-    annotations: { summary: kHostileText, description: `${kHostileText} ${'long-'.repeat(40)}` },
-    endsAt: new Date(Date.now() + 3_600_000).toISOString(),
-  }]);
-  const job = await world.api('POST', 'api/jobs', { name: 'x', jobs: [{ name: '<script>alert(7)</script>', type: 'poll', target: 'snmp-system::sw-00001', labels: { a: '<b>' } }] });
-  const incidents = await until('the incidents of hostile devices', async () => {
-    const { items } = await world.api('GET', 'api/incidents?status=open&limit=200');
-    const found = [...kHostile.map((name) => items.find((one) => one.device_name === name)), items.find((one) => one.title.includes('onerror=alert(9)'))];
-    return found.every((one) => one !== undefined) && found;
-  });
-  return { job: job.ids[0], batch: job.batch, incidents };
-}
-
-/** What was text stayed text, and made nothing wider than the page. */
-async function unharmed(page, where) {
-  assert.equal(await page.locator('main script, main b, main img[src="x"]').count(), 0, `${where}: no element was made of a text`);
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `${where} is not wider than the page`);
-}
 
 /** "12 s", "3 min" or "2 h" as seconds, and how far it may be off. */
 function seconds(text) {
@@ -125,6 +82,9 @@ export default [
     expects: [/ERR_|WebSocket|Failed to load resource/],
     run: async (visit, world) => {
       const broken = 'snmp-system::sw-00003';
+      await world.ensureAdmin();
+      await world.set({ staleness_bound: '20s' });
+      await until('the bound', async () => (await world.row(broken)).bound === 20);
       const page = await visit.as(kAdmin, '#/fleet?filter=addon%3Asnmp-system');
       await page.getByText('Live', { exact: true }).waitFor();
       await until('a row of each', async () => (await shownAndTrue(page)).some((one) => one.key === broken && one.state === 'up'));
@@ -132,6 +92,7 @@ export default [
       await world.break('sw-00003', 'down');
       await page.getByText('No connection to the server.').waitFor();
       assert.equal(await page.evaluate(() => document.documentElement.dataset.connection), 'stale');
+      assert.deepEqual(await judgeScreen(visit), [], 'with the banner above it');
       // Ages go on growing, and past their bound targets are not called up any more.
       await until('everything to be called stale', async () => {
         const words = await page.locator('.table-row .state-mark').allTextContents();
@@ -152,6 +113,7 @@ export default [
         }
         return rows.length > 1 && rows.every((one) => (one.key === broken ? one.state === 'down' : one.state !== 'stale' && one.state !== 'unknown'));
       }).finally(() => world.mend('sw-00003'));
+      await world.set({ staleness_bound: null });
     },
   },
   {
@@ -160,6 +122,7 @@ export default [
     run: async (visit, world) => {
       await world.ensureAdmin();
       const base = await world.startNginx('/tools/pollux/');
+      visit.welcome(base);
       const page = await visit.stranger();
       const outside = [];
       page.on('request', (request) => {

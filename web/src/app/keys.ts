@@ -1,6 +1,6 @@
 // Keys of the whole page. A screen adds its own for as long as it is shown:
 //   useKeys('Fleet', { 'p': ['Poll what is selected', pollSelected] });
-// Two keys in a row are written with a space: 'g f'. Nothing happens while somebody types.
+// Two keys in a row are written with a space: 'g f'. Nothing happens while somebody types, and nothing behind a dialog.
 import { createSignal, onCleanup } from 'solid-js';
 import type { KeyHint } from '../design/KeyHelp';
 
@@ -32,6 +32,7 @@ function typing(event: KeyboardEvent): boolean {
 }
 
 export function handleKey(event: KeyboardEvent): void {
+  if (document.querySelector('dialog[open]') !== null) return;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing(event)) return;
   const wanted = prefix === '' ? event.key : `${prefix} ${event.key}`;
   prefix = '';

@@ -20,9 +20,12 @@ export function Dialog(props: {
 }): JSX.Element {
   const title = createUniqueId();
   let element!: HTMLDialogElement;
+  let body!: HTMLDivElement;
   const before = document.activeElement;
   onMount(() => {
     element.showModal();
+    // What is only text is scrolled by keyboard too.
+    if (body.querySelector('a, button, input, select, textarea, [tabindex]') === null) body.tabIndex = 0;
     // What asks for the focus has it, also where another field stands before it.
     const first = element.querySelector<HTMLElement>('[data-autofocus]') ?? element.querySelector<HTMLElement>('.dialog-body input, .dialog-body select, .dialog-body textarea');
     (first ?? element.querySelector<HTMLElement>('.dialog-foot .button:last-child'))?.focus();
@@ -34,7 +37,7 @@ export function Dialog(props: {
   });
   const inside = (
     <>
-      <div class="dialog-body">{props.children}</div>
+      <div ref={body} class="dialog-body">{props.children}</div>
       <Show when={props.foot}><div class="dialog-foot">{props.foot}</div></Show>
     </>
   );

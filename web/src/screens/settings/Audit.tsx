@@ -118,8 +118,8 @@ function RecordDialog(props: { record: AuditRecord; onClose: () => void }): JSX.
         <Show when={props.record.request_id}><dt>Request</dt><dd><code>{props.record.request_id}</code></dd></Show>
       </dl>
       <div class="settings-states">
-        <section><h3>Before</h3><pre class="settings-code">{laidOut(props.record.before) || '–'}</pre></section>
-        <section><h3>After</h3><pre class="settings-code">{laidOut(props.record.after) || '–'}</pre></section>
+        <section><h3>Before</h3><pre class="settings-code" tabindex={0}>{laidOut(props.record.before) || '–'}</pre></section>
+        <section><h3>After</h3><pre class="settings-code" tabindex={0}>{laidOut(props.record.after) || '–'}</pre></section>
       </div>
     </Dialog>
   );

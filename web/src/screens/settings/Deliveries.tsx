@@ -107,7 +107,7 @@ function MessageDialog(props: { id: string; onClose: () => void }): JSX.Element 
               <Show when={data().last_error}>{(text) => <><dt>Last error</dt><dd>{text()}</dd></>}</Show>
               <Show when={data().incident}>{(id) => <><dt>Incident</dt><dd><a href={href('/incidents/:id', { id: id() })}>{id()}</a></dd></>}</Show>
             </dl>
-            <Show when={data().body !== undefined}><section><h3>What it says</h3><pre class="settings-code">{JSON.stringify(data().body, null, 2)}</pre></section></Show>
+            <Show when={data().body !== undefined}><section><h3>What it says</h3><pre class="settings-code" tabindex={0}>{JSON.stringify(data().body, null, 2)}</pre></section></Show>
           </>
         )}
       </Loaded>

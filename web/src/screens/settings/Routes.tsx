@@ -149,7 +149,7 @@ function WhoIsTold(): JSX.Element {
           <SelectField label="Severity" value={severity()} onChange={setSeverity} choices={kSeverities} />
           <Button type="submit" icon="search" busy={form.busy()}>Ask</Button>
         </div>
-        <Show when={answer() !== null}><pre class="settings-code" role="status">{answer()?.trim()}</pre></Show>
+        <Show when={answer() !== null}><pre class="settings-code" tabindex={0} role="status">{answer()?.trim()}</pre></Show>
       </div>
     </form>
   );
