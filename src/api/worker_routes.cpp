@@ -35,6 +35,24 @@ std::string workers_page(const std::vector<WorkerRow>& workers, base::WallTime n
     return page;
 }
 
+// What ended, of a whole day (QueueSummary) or of five minutes of it (QueuePoint).
+template <class Counts>
+void write_ended(JsonWriter& json, const Counts& counts) {
+    json.field("started", counts.started).field("finished", counts.finished());
+    json.field("failed", counts.failed);
+    if (counts.finished() == 0) return;
+    json.field("success_ratio",
+               static_cast<double>(counts.ok) / static_cast<double>(counts.finished()));
+    json.field("mean", counts.mean).field("p95", counts.p95);
+}
+
+void write_day(JsonWriter& json, const runtime::QueueSummary& day) {
+    json.field("start_rate", day.start_rate).field("finish_rate", day.finish_rate);
+    json.key("day").object();
+    write_ended(json, day);
+    json.end_object();
+}
+
 // Taken on the core's thread.
 std::string queues_page(const runtime::CoreLoop::View& view) {
     std::string page;
@@ -42,21 +60,125 @@ std::string queues_page(const runtime::CoreLoop::View& view) {
     json.object().field("time", view.now.wall).key("items").array();
     for (const schedule::ClassDepth& one :
          view.engine.core().queue_snapshot(view.now.boot).per_class) {
-        const runtime::QueueSummary day = view.queues.summary(one.class_name, view.now.wall);
         json.object().field("class", one.class_name).field("tasks", one.tasks);
-        json.field("length", one.ready).field("start_rate", day.start_rate);
-        json.field("finish_rate", day.finish_rate).key("day").object();
-        json.field("started", day.started).field("finished", day.finished());
-        json.field("failed", day.failed);
-        if (day.finished() > 0) {
-            json.field("success_ratio",
-                       static_cast<double>(day.ok) / static_cast<double>(day.finished()));
-            json.field("mean", day.mean).field("p95", day.p95);
-        }
-        json.end_object().end_object();
+        json.field("length", one.ready);
+        write_day(json, view.queues.summary(one.class_name, view.now.wall));
+        json.end_object();
     }
     json.end_array().end_object();
     return page;
+}
+
+// Taken on the core's thread.
+std::string regions_page(const runtime::CoreLoop::View& view) {
+    std::string page;
+    JsonWriter json(page);
+    const schedule::Admission& admission = view.engine.core().admission();
+    json.object().field("time", view.now.wall).key("items").array();
+    for (std::size_t i = 0; i < admission.region_count(); ++i) {
+        const auto index = static_cast<std::uint16_t>(i);
+        const schedule::Pool& pool = admission.region_pool(index);
+        const std::string& name = admission.region_name(index);
+        json.object().field("region", name).field("in_flight", pool.used);
+        if (pool.capacity >= 0) json.field("slots", pool.capacity);
+        write_day(json, view.regions.summary(name, view.now.wall));
+        json.end_object();
+    }
+    json.end_array().end_object();
+    return page;
+}
+
+template <class Point, class Write>
+std::string points_page(base::Duration step, const std::vector<Point>& points, Write&& write) {
+    std::string page;
+    JsonWriter json(page);
+    json.object().field("step", base::to_seconds(step)).key("points").array();
+    for (const Point& point : points) {
+        json.object().field("at", point.at);
+        write(json, point);
+        json.end_object();
+    }
+    json.end_array().end_object();
+    return page;
+}
+
+std::string queue_points_page(const std::vector<runtime::QueuePoint>& points) {
+    return points_page(runtime::QueueHistory::kBucket, points,
+                       [](JsonWriter& json, const auto& point) { write_ended(json, point); });
+}
+
+std::string worker_points_page(const std::vector<runtime::WorkerPoint>& points) {
+    return points_page(runtime::WorkerBoard::kBucket, points,
+                       [](JsonWriter& json, const auto& one) {
+                           json.field("cpu_share", one.cpu_share).field("completed", one.completed);
+                           json.field("failed", one.failed);
+                       });
+}
+
+// The route of the last 24 hours of one of something, which `parameter` names.
+Route day_route(std::string_view path, std::string_view operation, std::string_view summary,
+                Parameter parameter) {
+    Route route = system_route(path, operation, summary);
+    route.description =
+        "Oldest first, in steps of five minutes, without the step under way and those in which "
+        "nothing happened. One that nobody knows has no points.";
+    route.query = {std::move(parameter)};
+    route.response_schema = R"({"type":"object","required":["step","points"],"properties":{)"
+                            R"("step":{"type":"number"},"points":{"type":"array"}}})";
+    return route;
+}
+
+constexpr std::string_view kQueuePoints =
+    R"({"step":300,"points":[{"at":"2026-01-02T03:00:00.000Z","started":120,"finished":120,)"
+    R"("failed":1,"success_ratio":0.9916666,"mean":0.062,"p95":0.19}]})";
+
+// `history` finds what the route is about in the view of the core.
+void add_queue_day(std::vector<Route>& routes, const ServerLink& link, Route route,
+                   const runtime::QueueHistory& (*history)(const runtime::CoreLoop::View&)) {
+    route.response_example = kQueuePoints;
+    const std::string parameter(route.query.front().name);
+    route.handler = [link, parameter, history](Call call) {
+        const std::string name(call.query.text_or(parameter, ""));
+        link.ask(
+            [name, history](const auto& core) { return history(core).points(name, core.now.wall); },
+            [call = std::move(call)](const auto& points) mutable {
+                call.json(200, queue_points_page(points));
+            });
+    };
+    routes.push_back(std::move(route));
+}
+
+void add_days(std::vector<Route>& routes, const ServerLink& link) {
+    add_queue_day(
+        routes, link,
+        day_route("/api/queues/history", "getQueueHistory", "The last 24 hours of one class.",
+                  {.name = "class",
+                   .description = "the class",
+                   .required = true,
+                   .example = "snmp-system"}),
+        [](const auto& core) -> const auto& { return core.queues; });
+    add_queue_day(
+        routes, link,
+        day_route("/api/regions/history", "getRegionHistory", "The last 24 hours of one region.",
+                  {.name = "region", .description = "the region; left out: the local one"}),
+        [](const auto& core) -> const auto& { return core.regions; });
+    Route worker = day_route(
+        "/api/workers/history", "getWorkerHistory", "The last 24 hours of one worker.",
+        {.name = "name", .description = "its name", .required = true, .example = "pollux-core"});
+    worker.description =
+        "Oldest first, in steps of five minutes, without the step under way. `cpu_share` is of one "
+        "core for each thread of that name. In memory: a restart begins anew.";
+    worker.response_example =
+        R"({"step":300,"points":[{"at":"2026-01-02T03:00:00.000Z","cpu_share":0.12,)"
+        R"("completed":3600,"failed":2}]})";
+    worker.handler = [link](Call call) {
+        auto held = std::make_shared<Call>(std::move(call));
+        link.on_main([&server = link.server, held] {
+            held->json(200,
+                       worker_points_page(server.worker_points(held->query.text_or("name", ""))));
+        });
+    };
+    routes.push_back(std::move(worker));
 }
 
 }  // namespace
@@ -93,6 +215,23 @@ void add_worker_routes(std::vector<Route>& routes, const ServerLink& link) {
                  });
     };
     routes.push_back(std::move(queues));
+
+    Route regions = system_route("/api/regions", "listRegions",
+                                 "Where targets are polled from: what is under way there, and how "
+                                 "the last 24 hours went.");
+    regions.description =
+        "The local region, which this server polls itself, has the empty name. `slots` is how many "
+        "runs its workers take at once; without it there is no limit, and 0 means that nobody "
+        "serves the region: its targets wait. The rest is as for queues.";
+    regions.response_example = R"({"time":"2026-01-02T03:04:05.000Z","items":[]})";
+    regions.handler = [link](Call call) {
+        link.ask([](const auto& core) { return regions_page(core); },
+                 [call = std::move(call)](std::string page) mutable {
+                     call.json(200, std::move(page));
+                 });
+    };
+    routes.push_back(std::move(regions));
+    add_days(routes, link);
 }
 
 }  // namespace pollux::api

@@ -268,6 +268,7 @@ TEST_F(ApiCommands, WorkersAndQueuesAreShown) {
     // They are looked at each second.
     EXPECT_TRUE(eventually([&] { return good({"workers"}).contains("pollux-core"); }));
     EXPECT_THAT(good({"workers"}), HasSubstr("memory"));
+    EXPECT_THAT(good({"regions"}), HasSubstr("(local)"));
     EXPECT_THAT(good({"queues", "-o", "json"}), HasSubstr("\"items\""));
 }
 

@@ -1,5 +1,5 @@
-// `pollux workers` and `pollux queues`: who works in a running server, and how polling goes by
-// class.
+// `pollux workers`, `pollux queues` and `pollux regions`: who works in a running server, and how
+// polling goes by class and by region.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -41,16 +41,35 @@ std::string workers_page(const Node& answer) {
     return table.text(wants_colour()) + fmt::format("memory: {:.1f} MB\n", bytes / 1e6);
 }
 
+// The columns that queues and regions have in common, behind those of their own.
+std::vector<std::string> with_day(std::vector<std::string> own, const Node& one) {
+    const Node none;
+    const Node* found = one.find("day");
+    const Node& day = found == nullptr ? none : *found;
+    own.push_back(fmt::format("{:.2f}", number(one, "start_rate")));
+    own.push_back(fmt::format("{:.2f}", number(one, "finish_rate")));
+    own.push_back(percent(day, "success_ratio"));
+    own.push_back(seconds(day, "mean"));
+    own.push_back(seconds(day, "p95"));
+    return own;
+}
+
 std::string queues_page(const Node& answer) {
     Table table({"CLASS", "TASKS", "READY", "STARTS/S", "ENDS/S", "SUCCESS 24 H", "MEAN", "P95"});
     for (const Node& one : list_of(answer, "items")) {
-        const Node* day = one.find("day");
-        const Node none;
-        const Node& last = day == nullptr ? none : *day;
-        table.add({field(one, "class"), field(one, "tasks"), field(one, "length"),
-                   fmt::format("{:.2f}", number(one, "start_rate")),
-                   fmt::format("{:.2f}", number(one, "finish_rate")),
-                   percent(last, "success_ratio"), seconds(last, "mean"), seconds(last, "p95")});
+        table.add(with_day({field(one, "class"), field(one, "tasks"), field(one, "length")}, one));
+    }
+    return table.text(wants_colour());
+}
+
+std::string regions_page(const Node& answer) {
+    Table table(
+        {"REGION", "SLOTS", "UNDER WAY", "STARTS/S", "ENDS/S", "SUCCESS 24 H", "MEAN", "P95"});
+    for (const Node& one : list_of(answer, "items")) {
+        const std::string name = field(one, "region");
+        table.add(with_day({name.empty() ? "(local)" : name, or_dash(field(one, "slots")),
+                            field(one, "in_flight")},
+                           one));
     }
     return table.text(wants_colour());
 }
@@ -79,6 +98,13 @@ void add_workers(CLI::App& app, int& status) {
     add_api_options(*queues, *arguments, false);
     queues->callback(
         [arguments, &status] { status = show(*arguments, "/api/queues", queues_page); });
+
+    arguments = std::make_shared<ApiArguments>();
+    auto* regions = app.add_subcommand(
+        "regions", "Polling by region: who serves it, rates, success and durations of 24 hours.");
+    add_api_options(*regions, *arguments, false);
+    regions->callback(
+        [arguments, &status] { status = show(*arguments, "/api/regions", regions_page); });
 }
 
 }  // namespace pollux::app

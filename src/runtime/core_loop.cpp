@@ -167,7 +167,8 @@ void CoreLoop::ask(std::move_only_function<void(const View&)> question) {
             return task < plans_.size() ? plans_[task].get() : nullptr;
         };
         question(View{*engine_, stats_, failures_.all(), plan, net::instant_now(),
-                      loop_->take_longest_turn(), jobs_.stats(), batches_, queues_, *insight_});
+                      loop_->take_longest_turn(), jobs_.stats(), batches_, queues_, regions_,
+                      *insight_});
     });
 }
 
@@ -187,9 +188,11 @@ void CoreLoop::recall_failures(std::vector<std::pair<std::string, std::string>> 
     });
 }
 
-void CoreLoop::recall_queues(std::vector<std::pair<std::string, std::string>> rows) {
-    post([this, rows = std::move(rows)]() mutable {
-        for (auto& [name, bytes] : rows) queues_.recall(std::move(name), bytes);
+void CoreLoop::recall_queues(std::vector<std::pair<std::string, std::string>> classes,
+                             std::vector<std::pair<std::string, std::string>> regions) {
+    post([this, classes = std::move(classes), regions = std::move(regions)]() mutable {
+        for (auto& [name, bytes] : classes) queues_.recall(std::move(name), bytes);
+        for (auto& [name, bytes] : regions) regions_.recall(std::move(name), bytes);
     });
 }
 
@@ -228,6 +231,8 @@ void CoreLoop::count_report(const RunReport& report) {
     if (report.outcome != model::Outcome::kInterrupted) {
         queues_.ended(slot.class_index, core.settings().classes[slot.class_index].name, success,
                       report.duration);
+        regions_.ended(slot.region, core.admission().region_name(slot.region), success,
+                       report.duration);
     }
     if (poll && report.outcome != model::Outcome::kInterrupted) {
         stats_.ended(report.task.index, slot.class_index, success, report.kind,
@@ -277,6 +282,7 @@ void CoreLoop::step(Act* act) {
     stepping_.swap(events_);
     const base::Instant now = net::instant_now();
     const bool bucket_closed = queues_.set_time(now.wall);
+    regions_.set_time(now.wall);
     engine_->decide(now, stepping_, answers_, out_);
     if (act != nullptr) finish(*act, now);
     engine_->write(now, out_);
@@ -348,8 +354,9 @@ void CoreLoop::dispatch_starts() {
     for (const schedule::StartRun& start : out_.commands.starts) {
         const std::uint32_t index = start.task.index;
         note_start(start, instant);
-        const std::uint16_t class_index = core.slot(start.task).class_index;
-        queues_.started(class_index, core.settings().classes[class_index].name);
+        const schedule::TaskSlot& slot = core.slot(start.task);
+        queues_.started(slot.class_index, core.settings().classes[slot.class_index].name);
+        regions_.started(slot.region, core.admission().region_name(slot.region));
         const auto plan = index < plans_.size() ? plans_[index] : nullptr;
         RunOrder order{
             .task = start.task,
@@ -383,12 +390,11 @@ void CoreLoop::dispatch_starts() {
             continue;
         }
         if (plan->job) {
-            const schedule::TaskSlot& slot = core.slot(start.task);
             jobs_.stats().started(slot.class_index, base::to_seconds(now - slot.ready_since));
             dispatch_job(std::move(order));
             continue;
         }
-        stats_.started(core.slot(start.task).class_index, base::to_seconds(now - start.due));
+        stats_.started(slot.class_index, base::to_seconds(now - start.due));
         outgoing_[plan->shard].push_back(std::move(order));
     }
     if (!to_work_.empty()) wiring_.work(std::exchange(to_work_, {}));
@@ -461,9 +467,11 @@ void CoreLoop::write_failures(base::Duration gather) {
 
 // As above: who loses a row counts from now on.
 void CoreLoop::write_queues() {
-    store::MemoryBatch batch = queues_.save();
-    if (batch.rows.empty() && batch.removed.empty()) return;
-    [[maybe_unused]] const auto status = store_.submit(std::move(batch), {});
+    for (QueueHistory* history : {&queues_, &regions_}) {
+        store::MemoryBatch batch = history->save();
+        if (batch.rows.empty() && batch.removed.empty()) continue;
+        [[maybe_unused]] const auto status = store_.submit(std::move(batch), {});
+    }
 }
 
 void CoreLoop::publish(const engine::TaskChange& change) {

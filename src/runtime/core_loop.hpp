@@ -81,6 +81,7 @@ class CoreLoop {
         const JobStats& jobs;
         const BatchRing& batches;
         const QueueHistory& queues;
+        const QueueHistory& regions;
         const InsightBooks& insight;
     };
 
@@ -119,8 +120,9 @@ class CoreLoop {
     void ask(std::move_only_function<void(const View&)> question);
     // Rows of FailureBook by key of their task: why tasks failed in an earlier life.
     void recall_failures(std::vector<std::pair<std::string, std::string>> rows);
-    // Rows of QueueHistory by class: what went through in an earlier life.
-    void recall_queues(std::vector<std::pair<std::string, std::string>> rows);
+    // Rows of QueueHistory by class and by region: what went through in an earlier life.
+    void recall_queues(std::vector<std::pair<std::string, std::string>> classes,
+                       std::vector<std::pair<std::string, std::string>> regions);
     void set_target_limit(std::size_t limit);
 
     // For the watchdog: rises with every turn.
@@ -177,7 +179,8 @@ class CoreLoop {
     PollStats stats_;
     JobRuns jobs_;
     BatchRing batches_;
-    QueueHistory queues_;
+    QueueHistory queues_{QueueHistory::kClasses};
+    QueueHistory regions_{QueueHistory::kRegions};
     std::unique_ptr<InsightBooks> insight_;
     std::vector<RunOrder> to_work_;
     std::vector<std::uint32_t> ended_;  // jobs of this turn

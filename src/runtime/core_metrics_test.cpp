@@ -43,8 +43,8 @@ class CoreMetrics : public testing::Test {
     }
     std::string page() const {
         const std::map<std::uint32_t, CoreLoop::LastFailure> failures;
-        const CoreLoop::View view{engine_, stats_, failures, {},      now_,
-                                  {},      jobs_,  batches_, queues_, insight_};
+        const CoreLoop::View view{engine_, stats_,   failures, {},       now_,    {},
+                                  jobs_,   batches_, queues_,  regions_, insight_};
         std::string text;
         write_core_metrics(view, text);
         return text;
@@ -64,7 +64,8 @@ class CoreMetrics : public testing::Test {
     engine::Output out_;
     JobStats jobs_;
     BatchRing batches_;
-    QueueHistory queues_;
+    QueueHistory queues_{QueueHistory::kClasses};
+    QueueHistory regions_{QueueHistory::kRegions};
     InsightBooks insight_{base::WallTime{}};
     PollStats stats_{100};
     std::map<std::string, schedule::StartRun> running_;

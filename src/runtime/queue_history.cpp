@@ -35,7 +35,8 @@ double begin_of(std::size_t step) {
     return step % 2 == 1 ? whole : whole * 1.5;
 }
 
-double p95_of(const std::array<std::uint64_t, QueueHistory::kSteps>& steps, std::uint64_t all) {
+template <class Count>
+double p95_of(const std::array<Count, QueueHistory::kSteps>& steps, std::uint64_t all) {
     const double wanted = kShareOfP95 * static_cast<double>(all);
     double below = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -56,18 +57,17 @@ bool QueueHistory::set_time(base::WallTime now) {
     return before != 0 && before != now_;
 }
 
-QueueHistory::Ring* QueueHistory::ring(const std::string& class_name) {
-    const auto found = rings_.find(class_name);
+QueueHistory::Ring* QueueHistory::ring(const std::string& name) {
+    const auto found = rings_.find(name);
     if (found != rings_.end()) return found->second.get();
-    if (rings_.size() >= kMostClasses) return nullptr;
-    return rings_.emplace(class_name, std::make_unique<Ring>()).first->second.get();
+    if (rings_.size() >= kMostQueues) return nullptr;
+    return rings_.emplace(name, std::make_unique<Ring>()).first->second.get();
 }
 
-QueueHistory::Bucket* QueueHistory::current(std::uint16_t class_index,
-                                            const std::string& class_name) {
-    if (by_index_.size() <= class_index) by_index_.resize(class_index + std::size_t{1});
-    Ring*& own = by_index_[class_index];
-    if (own == nullptr) own = ring(class_name);
+QueueHistory::Bucket* QueueHistory::current(std::uint16_t index, const std::string& name) {
+    if (by_index_.size() <= index) by_index_.resize(index + std::size_t{1});
+    Ring*& own = by_index_[index];
+    if (own == nullptr) own = ring(name);
     if (own == nullptr) return nullptr;
     Bucket& bucket = (*own)[static_cast<std::size_t>(now_) % kBuckets];
     if (bucket.number != now_) {
@@ -77,18 +77,18 @@ QueueHistory::Bucket* QueueHistory::current(std::uint16_t class_index,
     return &bucket;
 }
 
-void QueueHistory::ended(std::uint16_t class_index, const std::string& class_name, bool success,
+void QueueHistory::ended(std::uint16_t index, const std::string& name, bool success,
                          base::Duration duration) {
-    Bucket* bucket = current(class_index, class_name);
+    Bucket* bucket = current(index, name);
     if (bucket == nullptr) return;
     ++(success ? bucket->ok : bucket->failed);
     bucket->seconds += base::to_seconds(duration);
     ++bucket->steps[step_of(duration)];
 }
 
-QueueSummary QueueHistory::summary(std::string_view class_name, base::WallTime now) const {
+QueueSummary QueueHistory::summary(std::string_view name, base::WallTime now) const {
     QueueSummary sum;
-    const auto found = rings_.find(class_name);
+    const auto found = rings_.find(name);
     if (found == rings_.end()) return sum;
     const std::int64_t number = bucket_of(now);
     std::array<std::uint64_t, kSteps> steps{};
@@ -116,6 +116,26 @@ QueueSummary QueueHistory::summary(std::string_view class_name, base::WallTime n
     return sum;
 }
 
+std::vector<QueuePoint> QueueHistory::points(std::string_view name, base::WallTime now) const {
+    std::vector<QueuePoint> out;
+    const auto found = rings_.find(name);
+    if (found == rings_.end()) return out;
+    const std::int64_t number = bucket_of(now);
+    for (const Bucket& bucket : *found->second) {
+        if (!is_recent(bucket, number) || bucket.number == number) continue;
+        QueuePoint& point =
+            out.emplace_back(QueuePoint{.at = base::WallTime{} + bucket.number * kBucket,
+                                        .started = bucket.started,
+                                        .ok = bucket.ok,
+                                        .failed = bucket.failed});
+        if (point.finished() == 0) continue;
+        point.mean = bucket.seconds / static_cast<double>(point.finished());
+        point.p95 = p95_of(bucket.steps, point.finished());
+    }
+    std::ranges::sort(out, {}, &QueuePoint::at);
+    return out;
+}
+
 store::MemoryBatch QueueHistory::save() {
     store::MemoryBatch batch;
     std::erase_if(rings_, [&](const auto& entry) {
@@ -140,7 +160,7 @@ store::MemoryBatch QueueHistory::save() {
                 out.varint(bucket.steps[i]);
             }
         }
-        std::string key = std::string(kPrefix) + name;
+        std::string key = std::string(prefix_) + name;
         if (!empty) {
             batch.rows.push_back({std::move(key), out.take()});
             return false;
@@ -152,7 +172,7 @@ store::MemoryBatch QueueHistory::save() {
     return batch;
 }
 
-void QueueHistory::recall(std::string class_name, std::string_view bytes) {
+void QueueHistory::recall(std::string name, std::string_view bytes) {
     base::ByteReader in(bytes);
     if (in.u8() != kVersion) return;
     auto fresh = std::make_unique<Ring>();
@@ -172,9 +192,9 @@ void QueueHistory::recall(std::string class_name, std::string_view bytes) {
         }
         if (in.ok()) (*fresh)[static_cast<std::size_t>(bucket.number) % kBuckets] = bucket;
     }
-    if (!in.ok() || !in.at_end() || rings_.size() >= kMostClasses) return;
+    if (!in.ok() || !in.at_end() || rings_.size() >= kMostQueues) return;
     // What was counted meanwhile stays.
-    if (Ring* known = ring(class_name)) {
+    if (Ring* known = ring(name)) {
         for (std::size_t i = 0; i < kBuckets; ++i) {
             if ((*known)[i].number < (*fresh)[i].number) (*known)[i] = (*fresh)[i];
         }

@@ -180,9 +180,11 @@ base::Status Server::load() {
             uptime_rows_.push_back(std::move(row));
             return;
         }
-        if (row.key.starts_with(QueueHistory::kPrefix)) {
-            row.key.erase(0, QueueHistory::kPrefix.size());
-            queues_.emplace_back(std::move(row.key), std::move(row.bytes));
+        for (auto& [prefix, rows] : {std::pair{QueueHistory::kClasses, &queues_},
+                                     std::pair{QueueHistory::kRegions, &regions_}}) {
+            if (!row.key.starts_with(prefix)) continue;
+            row.key.erase(0, prefix.size());
+            rows->emplace_back(std::move(row.key), std::move(row.bytes));
             return;
         }
         memories_.emplace_back(std::move(row.key), std::move(row.bytes));
@@ -354,7 +356,7 @@ void Server::restore_tasks() {
     core_->edit(std::move(edit), [&taken](std::vector<base::Error>) { taken.set_value(); });
     taken.get_future().wait();
     core_->recall_failures(std::exchange(failures_, {}));
-    core_->recall_queues(std::exchange(queues_, {}));
+    core_->recall_queues(std::exchange(queues_, {}), std::exchange(regions_, {}));
 }
 
 void Server::stop() {

@@ -162,6 +162,9 @@ class Server {
     store::History* history() { return history_.get(); }
     // Who works here, as of the last turn of the house.
     std::vector<WorkerRow> workers() const { return board_.rows(net::wall_now()); }
+    std::vector<WorkerPoint> worker_points(std::string_view name) const {
+        return board_.points(name, net::wall_now());
+    }
     JobDesk* jobs() { return jobs_.get(); }  // null: offline
     // Receivers, routes, silences and the settings of alerts.
     std::shared_ptr<const NotifyPolicy> notify_policy() const;
@@ -254,6 +257,7 @@ class Server {
     std::vector<std::pair<std::string, std::string>> memories_;      // of the start only
     std::vector<std::pair<std::string, std::string>> failures_;      // of the start only
     std::vector<std::pair<std::string, std::string>> queues_;        // of the start only
+    std::vector<std::pair<std::string, std::string>> regions_;       // of the start only
     std::vector<store::MemoryRow> uptime_rows_;                      // of the start only
     std::vector<store::JobRow> job_rows_;                            // of the start only
     config::StoredSettings stored_;

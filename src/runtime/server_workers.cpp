@@ -60,7 +60,7 @@ void Server::watch_workers() {
     note_writers();
     // The first two readings come soon, so that there is a share to be seen.
     if (house_turn_ <= 2 || house_turn_ % kMeasureEvery == 0) {
-        board_.measure(thread_stats(), net::boot_now());
+        board_.measure(thread_stats(), net::instant_now());
     }
 }
 

@@ -191,6 +191,19 @@ TEST_F(Oversight, WorkersAndQueuesTellWhatWentOnAndQueuesRememberIt) {
         return completed >= 4;
     })) << root.get("/api/workers").body;
 
+    const Node regions = root.get("/api/regions").json();
+    const Node* local = entry_with(*regions.find("items"), "region", "");
+    ASSERT_NE(local, nullptr) << root.get("/api/regions").body;
+    EXPECT_GE(std::stoll(text_at(*local, "day.finished")), 4);
+    EXPECT_EQ(local->find("slots"), nullptr) << "the server polls without a limit of its own";
+    for (const char* path : {"/api/queues/history?class=http-json", "/api/regions/history",
+                             "/api/workers/history?name=pollux-core"}) {
+        const ApiAnswer day = root.get(path);
+        EXPECT_EQ(day.status, 200) << path;
+        EXPECT_EQ(text_at(day.json(), "step"), "300") << path;
+    }
+    EXPECT_EQ(root.get("/api/queues/history").status, 400) << "of which class?";
+
     const auto finished = std::stoll(text_at(before, "day.finished"));
     EXPECT_EQ(server_->stop(), 0);
     start_again();

@@ -29,6 +29,14 @@ export interface Series {
 
 export type { ChartMark } from '../logic/chart_marks';
 
+/** From where values are healthy, and from where they are a warning: grounds behind the curves. */
+export interface ChartLimit {
+  healthy: number;
+  warning: number;
+  /** "healthy above 99 %, warning below 95 %" */
+  words: string;
+}
+
 export interface ChartProps {
   label: string;
   /** Seconds since the epoch, rising. */
@@ -41,6 +49,7 @@ export interface ChartProps {
   min?: number;
   max?: number;
   marks?: readonly ChartMark[];
+  limit?: ChartLimit;
   empty?: string;
 }
 
@@ -141,9 +150,37 @@ export function Chart(props: ChartProps): JSX.Element {
           self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
         },
       ],
+      drawClear: [drawLimit],
       draw: [drawMarks],
     },
   });
+  const drawLimit = (self: uPlot) => {
+    const { ctx, bbox } = self;
+    const limit = props.limit;
+    const { min, max } = self.scales['y'] ?? {};
+    if (limit === undefined || min == null || max == null) return;
+    const edge = (value: number) => self.valToPos(Math.min(max, Math.max(min, value)), 'y', true);
+    const high = limit.warning < limit.healthy;
+    const ground = (from: number, to: number, color: string) => {
+      ctx.fillStyle = token(color);
+      const [top, bottom] = [edge(Math.max(from, to)), edge(Math.min(from, to))];
+      ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
+    };
+    ctx.save();
+    ctx.globalAlpha = 0.6;
+    ground(limit.healthy, high ? max : min, 'ok-soft');
+    ground(limit.warning, high ? min : max, 'warn-soft');
+    ctx.globalAlpha = 1;
+    ctx.setLineDash([6, 4]);
+    ctx.strokeStyle = token('warn');
+    if (limit.warning > min && limit.warning < max) {
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, edge(limit.warning));
+      ctx.lineTo(bbox.left + bbox.width, edge(limit.warning));
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
   const axis = (): uPlot.Axis => ({
     stroke: token('muted'),
     grid: { stroke: token('grid'), width: 1 },
@@ -260,7 +297,7 @@ export function Chart(props: ChartProps): JSX.Element {
     group.setReading(plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, 'x'));
   }
   const summary = () =>
-    `${props.label}: ${props.series.map((one) => `${one.label} ${measure(lastOf(one.values), unitOf(one))}`).join(', ')}`;
+    `${props.label}: ${props.series.map((one) => `${one.label} ${measure(lastOf(one.values), unitOf(one))}`).join(', ')}${props.limit ? `; ${props.limit.words}` : ''}`;
   return (
     <figure class="chart" aria-label={empty() ? `${props.label}: ${props.empty ?? 'no values yet'}` : summary()} onKeyDown={(event) => event.key === 'Escape' && group.setZoom(null)}>
       <div
@@ -292,6 +329,7 @@ export function Chart(props: ChartProps): JSX.Element {
           <For each={kinds()}>
             {(kind) => <span class={`mark tone-${kind.color}`}><span aria-hidden="true">{signOf(kind)}</span> <span class="mark-word">{kind.label}{kind.count > 1 ? ` ×${kind.count}` : ''}</span></span>}
           </For>
+          <Show when={props.limit}>{(limit) => <span class="limit">{limit().words}</span>}</Show>
           <span class="when">{at() === null ? '' : `${time(at() as number)}${told(at() as number).map((mark) => `, ${signOf(mark)} ${mark.label}`).join('')}`}</span>
           <Show when={group.zoom()}>
             <button type="button" class="when" onClick={() => group.setZoom(null)}>show all</button>

@@ -1,4 +1,5 @@
-// The threads of the server and the classes of the scheduler: whether they answer, and how the day went.
+// The threads of the server, the classes of the scheduler and the regions: whether they answer, and how
+// the day of each went.
 import { createMemo, createSignal, Show } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { api } from '../../api/client';
@@ -7,7 +8,8 @@ import type { Column } from '../../design';
 import { bytes, compact, count, duration, percent } from '../../logic/format';
 import { polled } from '../../state/polled';
 import { judge, kLimits, toneOfVerdict } from './limits';
-import type { Queue, Queues, SchedulerHistory, Worker, Workers } from './shapes';
+import { QueueDay, WorkerDay } from './DayGraphs';
+import type { Queue, Queues, Region, Regions, SchedulerHistory, Worker, Workers } from './shapes';
 import { Judged } from './Tile';
 
 const kKinds: Record<string, string> = {
@@ -37,6 +39,10 @@ export function WorkersTab(): JSX.Element {
     { every: 5000 },
   );
   const queues = polled((signal) => api.get<Queues>('api/queues', { signal }), { every: 10_000 });
+  const regions = polled((signal) => api.get<Regions>('api/regions', { signal }), { every: 10_000 });
+  const [worker, setWorker] = createSignal<string | null>(null);
+  const [queue, setQueue] = createSignal<string | null>(null);
+  const [region, setRegion] = createSignal<string | null>(null);
   const day = polled((signal) => api.get<SchedulerHistory>('api/scheduler/history', { query: { span: '24h' }, signal }), { every: 300_000 });
   return (
     <div class="stack">
@@ -48,16 +54,25 @@ export function WorkersTab(): JSX.Element {
                 <h2>Workers</h2>
                 <span class="muted small">the process holds {bytes(data().process.resident_bytes)} of memory and {count(data().process.open_fds)} open files, and used {duration(data().process.cpu_seconds)} of processor time</span>
               </div>
-              <WorkerTable workers={data()} past={past()} />
+              <WorkerTable workers={data()} past={past()} open={setWorker} />
             </>
           )}
         </Loaded>
+        <Show when={worker()} keyed>{(name) => <WorkerDay name={name} />}</Show>
       </section>
       <section class="stack" aria-label="Queues">
-        <div class="row"><h2>Queues</h2><span class="muted small">the classes of the scheduler; rates of the last five to ten minutes, the rest of the last 24 hours</span></div>
+        <div class="row"><h2>Queues</h2><span class="muted small">the classes of the scheduler; rates of the last five to ten minutes, the rest of the last 24 hours; choose one for its day</span></div>
         <Loaded data={queues.data()} problem={queues.problem()} retry={queues.refresh} title="The queues could not be loaded" lines={6}>
-          {(data) => <QueueTable queues={data()} />}
+          {(data) => <QueueTable queues={data()} open={setQueue} />}
         </Loaded>
+        <Show when={queue()} keyed>{(name) => <QueueDay name={name} path="api/queues/history" query={{ class: name }} />}</Show>
+      </section>
+      <section class="stack" aria-label="Regions">
+        <div class="row"><h2>Regions</h2><span class="muted small">where targets are polled from; choose one for its day</span></div>
+        <Loaded data={regions.data()} problem={regions.problem()} retry={regions.refresh} title="The regions could not be loaded" lines={3}>
+          {(data) => <RegionTable regions={data()} open={setRegion} />}
+        </Loaded>
+        <Show when={region() !== null}><QueueDay name={regionName(region() ?? '')} path="api/regions/history" query={{ region: region() ?? '' }} /></Show>
       </section>
       <section class="panel" aria-label="The last 24 hours">
         <h2 class="panel-head">The last 24 hours</h2>
@@ -69,7 +84,7 @@ export function WorkersTab(): JSX.Element {
   );
 }
 
-function WorkerTable(props: { workers: Workers; past: ReadonlyMap<string, readonly number[]> }): JSX.Element {
+function WorkerTable(props: { workers: Workers; past: ReadonlyMap<string, readonly number[]>; open: (name: string) => void }): JSX.Element {
   const columns: Column<Worker>[] = [
     { id: 'name', title: 'Worker', width: 'minmax(130px, 1.2fr)', fixed: true, cell: (row) => <span class="mono">{row.name}</span>, value: (row) => row.name },
     { id: 'kind', title: 'What it does', width: 'minmax(150px, 1.4fr)', cell: (row) => <span class="muted">{kKinds[row.kind] ?? row.kind}</span>, value: (row) => row.kind },
@@ -91,6 +106,7 @@ function WorkerTable(props: { workers: Workers; past: ReadonlyMap<string, readon
       columns={columns}
       rows={props.workers.items}
       rowKey={(row) => row.name}
+      onOpen={(row) => props.open(row.name)}
       card={(row) => (
         <div class="scheduler-card">
           <span class="row"><span class="mono">{row.name}</span><StatusMark status={row.status} /><span class="spring" /><span class="small">{percent(row.cpu_share)} processor</span></span>
@@ -113,7 +129,7 @@ function Cpu(props: { row: Worker }): JSX.Element {
   return <Bar value={share()} max={1} tone={toneOfVerdict(verdict())} text={`${percent(share())}${verdict() === 'healthy' ? '' : `, ${verdict()}`}`} title={`${percent(props.row.cpu_share)} of one core; healthy below 70 %, warning above 90 %`} />;
 }
 
-function QueueTable(props: { queues: Queues }): JSX.Element {
+function QueueTable(props: { queues: Queues; open: (name: string) => void }): JSX.Element {
   return (
     <Table
       id="scheduler-queues"
@@ -123,6 +139,7 @@ function QueueTable(props: { queues: Queues }): JSX.Element {
       columns={kQueues}
       rows={props.queues.items}
       rowKey={(row) => row.class}
+      onOpen={(row) => props.open(row.class)}
       cardHeight={84}
       card={(row) => (
         <div class="scheduler-card">
@@ -136,10 +153,38 @@ function QueueTable(props: { queues: Queues }): JSX.Element {
   );
 }
 
-const kQueues: Column<Queue>[] = [
-  { id: 'class', title: 'Class', width: 'minmax(150px, 2fr)', fixed: true, cell: (row) => row.class, value: (row) => row.class },
-  { id: 'tasks', title: 'Tasks', width: '76px', end: true, cell: (row) => count(row.tasks), value: (row) => row.tasks },
-  { id: 'length', title: 'Ready', width: '70px', end: true, cell: (row) => count(row.length), value: (row) => row.length },
+/** The region that the server itself polls has no name. */
+const regionName = (name: string): string => (name === '' ? 'local' : name);
+
+function RegionTable(props: { regions: Regions; open: (name: string) => void }): JSX.Element {
+  return (
+    <Table
+      id="scheduler-regions"
+      label="Regions"
+      noun="region"
+      grow={20}
+      columns={kRegions}
+      rows={props.regions.items}
+      rowKey={(row) => row.region}
+      onOpen={(row) => props.open(row.region)}
+      cardHeight={84}
+      card={(row) => (
+        <div class="scheduler-card">
+          <span class="row"><strong>{regionName(row.region)}</strong><Served region={row} /><span class="spring" /><Judged limit={kLimits.success} measured={row.day.success_ratio} text={percent(row.day.success_ratio, 2)} /></span>
+          <span class="muted small">{count(row.in_flight)} under way, {compact(row.start_rate)}/s start</span>
+          <span class="muted small">24 h: {count(row.day.finished)} ended, {count(row.day.failed)} failed, mean {duration(row.day.mean)}</span>
+        </div>
+      )}
+    />
+  );
+}
+
+function Served(props: { region: Region }): JSX.Element {
+  return <StateMark state={props.region.slots === 0 ? 'stale' : 'ok'} word={props.region.slots === 0 ? 'nobody serves it' : 'served'} />;
+}
+
+/** What queues and regions have in common. */
+const kRates: Column<Omit<Queue, 'class' | 'tasks' | 'length'>>[] = [
   { id: 'start', title: 'Starts', width: '84px', end: true, cell: (row) => `${compact(row.start_rate)}/s`, value: (row) => row.start_rate },
   { id: 'finish', title: 'Ends', width: '84px', end: true, cell: (row) => `${compact(row.finish_rate)}/s`, value: (row) => row.finish_rate },
   { id: 'finished', title: 'Ended, 24 h', width: '100px', end: true, cell: (row) => count(row.day.finished), value: (row) => row.day.finished },
@@ -147,6 +192,20 @@ const kQueues: Column<Queue>[] = [
   { id: 'success', title: 'Success', width: '164px', end: true, cell: (row) => <Judged limit={kLimits.success} measured={row.day.success_ratio} text={percent(row.day.success_ratio, 2)} />, value: (row) => row.day.success_ratio ?? null },
   { id: 'mean', title: 'Mean poll', width: '148px', end: true, cell: (row) => <Judged limit={kLimits.meanPoll} measured={row.day.mean} text={duration(row.day.mean)} />, value: (row) => row.day.mean ?? null },
   { id: 'p95', title: 'p95', width: '80px', end: true, cell: (row) => duration(row.day.p95), value: (row) => row.day.p95 ?? null },
+];
+
+const kQueues: Column<Queue>[] = [
+  { id: 'class', title: 'Class', width: 'minmax(150px, 2fr)', fixed: true, cell: (row) => row.class, value: (row) => row.class },
+  { id: 'tasks', title: 'Tasks', width: '76px', end: true, cell: (row) => count(row.tasks), value: (row) => row.tasks },
+  { id: 'length', title: 'Ready', width: '70px', end: true, cell: (row) => count(row.length), value: (row) => row.length },
+  ...kRates,
+];
+
+const kRegions: Column<Region>[] = [
+  { id: 'region', title: 'Region', width: 'minmax(130px, 2fr)', fixed: true, cell: (row) => regionName(row.region), value: (row) => row.region },
+  { id: 'served', title: 'Workers', width: '140px', cell: (row) => <Served region={row} />, value: (row) => row.slots ?? null },
+  { id: 'in_flight', title: 'Under way', width: '90px', end: true, cell: (row) => count(row.in_flight), value: (row) => row.in_flight },
+  ...kRates,
 ];
 
 function DayChart(props: { day: SchedulerHistory }): JSX.Element {

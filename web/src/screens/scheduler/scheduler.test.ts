@@ -1,10 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../api/problem';
+import { curve, steady } from './day';
 import { bucketLabel, bucketWords, isLate, lagQuantile, lateShare, mergedCounts, shade } from './lag';
 import { explainLimit, judge, kLimits, wholeDay } from './limits';
 import { runPaced } from './paced';
 import type { Progress } from './paced';
 import { RateMeter } from './rate';
+
+describe('the points of a day', () => {
+  const point = (minute: number, mean?: number) => ({ at: new Date(Date.UTC(2026, 0, 2, 3, minute)).toISOString(), started: 1, ...(mean === undefined ? {} : { mean }) });
+  it('break where steps are missing', () => {
+    const points = steady([point(0, 1), point(5, 2), point(20, 3)], 300);
+    expect(points.map((one) => one.time - (points[0]?.time ?? 0))).toEqual([0, 300, 600, 1200]);
+    expect(curve(points, (one) => one.mean)).toEqual([1, 2, null, 3]);
+    expect(curve(points, (one) => one.started)).toEqual([1, 1, null, 1]);
+  });
+  it('have gaps where nothing ended', () => {
+    expect(curve(steady([point(0), point(5, 2)], 300), (one) => one.mean)).toEqual([null, 2]);
+    expect(steady([], 300)).toEqual([]);
+  });
+});
 
 describe('limits', () => {
   it('judges what should be high', () => {

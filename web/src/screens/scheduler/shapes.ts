@@ -20,6 +20,30 @@ export interface SchedulerHistory {
   lag_counts: number[][];
 }
 
+/** Five minutes of a class or a region. */
+export interface QueuePoint {
+  at: string;
+  started: number;
+  finished: number;
+  failed: number;
+  success_ratio?: number;
+  mean?: number;
+  p95?: number;
+}
+
+/** Five minutes of a worker. */
+export interface WorkerPoint {
+  at: string;
+  cpu_share: number;
+  completed: number;
+  failed: number;
+}
+
+export interface Day<Point> {
+  step: number;
+  points: Point[];
+}
+
 export type Span = '15m' | '6h' | '24h';
 
 export interface Change {
@@ -154,7 +178,21 @@ export interface Queue {
   day: { started: number; finished: number; failed: number; success_ratio?: number; mean?: number; p95?: number };
 }
 
+/** The rates and the day are as for queues. */
+export interface Region extends Omit<Queue, 'class' | 'tasks' | 'length'> {
+  /** Empty: the local one. */
+  region: string;
+  in_flight: number;
+  /** Nothing: no limit. */
+  slots?: number;
+}
+
 export interface Queues {
   time: string;
   items: Queue[];
+}
+
+export interface Regions {
+  time: string;
+  items: Region[];
 }
