@@ -1,6 +1,7 @@
 #include "alert/notification_body.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "alert/alert_labels.hpp"
 #include "base/text.hpp"
@@ -105,6 +106,12 @@ std::string to_json(const NotificationBody& body) {
     for (std::size_t i = 0; i < shown; ++i) alerts.push(alert_node(body.alerts[i]));
     node.set("alerts", std::move(alerts));
     node.set("more", Node::unsigned_integer(body.more + body.alerts.size() - shown));
+    if (body.kind == model::NotificationKind::kDigest) {
+        const std::set<std::string> about(body.about.begin(), body.about.end());
+        Node list = Node::sequence();
+        for (const std::string& incident : about) list.push(text(incident));
+        node.set("about", std::move(list));
+    }
     return document::to_json(node);
 }
 

@@ -27,8 +27,9 @@
 //       "occurrences": 3,
 //       "fields": {"rtt": "120"}    evidence
 //     } ],
-//     "more": 0                     alerts that are left out of the list above
-//   }
+//     "more": 0,                    alerts that are left out of the list above
+//     "about": ["0190..."]          of a digest only: incidents, by the names that other messages
+//   }                               about them have
 //
 // Keys are sorted and there are no blanks, so that the same facts are the same bytes.
 #pragma once
@@ -59,6 +60,7 @@ struct NotificationBody {
     model::Incident incident;
     std::vector<model::Alert> alerts;  // more than kMostAlertsInBody are counted in `more`
     std::uint64_t more = 0;
+    std::vector<std::string> about;  // of a digest, in any order
 };
 
 std::string to_json(const NotificationBody& body);

@@ -224,6 +224,46 @@ TEST(NotificationPlanner, AboveTheLimitOfAChannelThereIsOneDigest) {
     EXPECT_EQ(world.told().back(), "digest ops");
 }
 
+TEST(NotificationPlanner, WhereProgramsReadEveryProblemAndEveryEndIsAMessageOfItsOwn) {
+    World world;
+    world.receivers = {testing::receiver("ops", 5)};
+    world.receivers[0].channels[0].digests = false;
+    world.configure();
+    std::vector<std::string> incidents;
+    for (int i = 0; i < 30; ++i) incidents.push_back(world.open("host-" + std::to_string(i)));
+    world.advance(minutes(2));
+    for (const std::string& incident : incidents) world.resolve(incident);
+    world.advance(minutes(10));
+    EXPECT_EQ(world.sent.size(), 60U);
+    for (const std::string& incident : incidents) {
+        Lines kinds;
+        for (const model::Notification& one : world.sent) {
+            if (one.incident == incident) kinds.emplace_back(to_string(one.kind));
+        }
+        EXPECT_EQ(kinds, (Lines{"problem", "recovery"})) << incident;
+    }
+}
+
+TEST(NotificationPlanner, ADigestNamesTheIncidentsAsOtherMessagesDo) {
+    for (const bool restart : {false, true}) {
+        World world;
+        world.receivers = {testing::receiver("ops", 1)};
+        world.routes[0].group_by = {"site"};
+        world.configure();
+        world.open("a", Severity::kMajor, {{"site", "x"}});
+        world.advance(seconds(10));
+        world.open("b", Severity::kMajor, {{"site", "y"}});
+        world.open("c", Severity::kMajor, {{"site", "y"}});
+        world.advance(seconds(10));
+        ASSERT_EQ(world.told(), Lines{"problem ops"});
+        if (restart) world.restart();
+        world.advance(minutes(2));
+        ASSERT_EQ(world.told(), (Lines{"problem ops", "digest ops"}));
+        EXPECT_THAT(world.sent[1].body, HasSubstr(R"("about":["incident-2"])")) << "the leader";
+        EXPECT_THAT(world.sent[1].body, HasSubstr("2 incidents: 2 open, 0 over"));
+    }
+}
+
 TEST(NotificationPlanner, NothingIsSentUntilAlertsAreReviewed) {
     World world;
     world.settings.review = true;

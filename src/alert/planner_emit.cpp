@@ -40,6 +40,8 @@ model::Alert alert_of(const planner::DigestLine& line) {
     alert.last_seen = over ? line.resolved_at : line.opened_at;
     alert.resolved_at = line.resolved_at;
     alert.state = over ? model::AlertState::kResolved : model::AlertState::kActive;
+    // Some channels show the message only.
+    alert.message = line.title + (over ? " (over)" : "");
     return alert;
 }
 
@@ -71,7 +73,8 @@ NotificationPlanner::DigestLine NotificationPlanner::line_of(const model::Incide
             base::valid_utf8(incident.device),
             incident.severity,
             incident.opened_at,
-            incident.resolved_at};
+            incident.resolved_at,
+            incident.id};
 }
 
 std::string NotificationPlanner::title_of(const View& view) {
@@ -116,11 +119,12 @@ void NotificationPlanner::remember_flap(Step& step, const Case& one, const std::
     wake_at(key, step.now + settings_.flap_cool_down);
 }
 
-// Whether a message may go out now. If not, its lines wait for the digest of the channel.
+// Whether a message may go out now. If not, its lines wait for the digest of the channel. Where
+// there are no digests, it goes out and waits for its turn in the queue of the channel.
 bool NotificationPlanner::may_send(Step& step, const std::string& receiver,
                                    const model::Channel& channel,
                                    std::span<const DigestLine> lines) {
-    if (settings_.review || channel.per_minute == 0) return true;
+    if (settings_.review || channel.per_minute == 0 || !channel.digests) return true;
     const std::string key = planner::channel_key(receiver, channel.name);
     planner::ChannelMemory& memory = channels_[key];
     step.dirty.insert(key);
@@ -183,7 +187,10 @@ void NotificationPlanner::send_digest(Step& step, const std::string& receiver,
     body.external_url = settings_.external_url;
     body.incident = digest_incident(lines, more);
     body.more = more;
-    for (const DigestLine& line : lines) body.alerts.push_back(alert_of(line));
+    for (const DigestLine& line : lines) {
+        body.alerts.push_back(alert_of(line));
+        body.about.push_back(line.lane);
+    }
 
     const std::string key = planner::channel_key(receiver, channel);
     planner::ChannelMemory& memory = channels_[key];
@@ -260,6 +267,7 @@ void NotificationPlanner::emit(Step& step, const Group& group, const std::string
         if (view.of == nullptr) continue;
         lines.push_back(line_of(view.of->incident));
         lines.back().title = base::valid_utf8(title_of(view));
+        lines.back().lane = group.leader;
         remember_flap(step, *view.of, receiver);
     }
     ++told.ordinal;

@@ -234,6 +234,7 @@ std::string channel_row(const ChannelMemory& channel) {
         one.set("severity", severity_node(line.severity));
         one.set("opened_at", time_node(line.opened_at));
         one.set("resolved_at", time_node(line.resolved_at));
+        if (line.lane != line.incident) one.set("lane", Node::text(line.lane));
         waiting.push(std::move(one));
     }
     node.set("waiting", std::move(waiting));
@@ -253,6 +254,7 @@ base::Result<ChannelMemory> read_channel(std::string_view row) {
             line.severity = one.severity("severity");
             line.opened_at = one.time("opened_at");
             line.resolved_at = one.time("resolved_at");
+            line.lane = one.reader.string("lane").value_or(line.incident);
             channel.waiting.push_back(std::move(line));
         });
         channel.more = reader.large("more");

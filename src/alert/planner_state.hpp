@@ -91,6 +91,7 @@ struct DigestLine {
     model::Severity severity = model::Severity::kInfo;
     base::WallTime opened_at;
     base::WallTime resolved_at;
+    std::string lane;  // the incident under which messages about it go out
     bool operator==(const DigestLine&) const = default;
 };
 

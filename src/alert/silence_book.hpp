@@ -21,7 +21,7 @@
 
 namespace pollux::alert {
 
-inline constexpr std::size_t kMostSilences = 10'000;
+inline constexpr std::size_t kMostSilences = 10'000;  // that are not over
 
 enum class SilenceState : std::uint8_t {
     kPending,  // will hold: later, in its next window, with the first alert
@@ -43,6 +43,7 @@ class SilenceBook {
     void remove(std::string_view id) { entries_.erase(std::string(id)); }
     // Drops what has been over for longer than `keep`; the ids of these.
     std::vector<std::string> forget(base::WallTime now, base::Duration keep);
+    static bool over(const model::Silence& silence, base::WallTime now);
 
     std::size_t size() const { return entries_.size(); }
     const model::Silence* find(std::string_view id) const;
@@ -79,7 +80,6 @@ class SilenceBook {
         std::optional<Window> window;
     };
     static std::optional<base::WallTime> active_until(const Entry& entry, base::WallTime now);
-    static bool over(const model::Silence& silence, base::WallTime now);
 
     ZoneLookup zones_;
     std::map<std::string, Entry, std::less<>> entries_;

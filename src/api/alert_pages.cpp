@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "api/shown_number.hpp"
+
 namespace pollux::api {
 namespace {
 
@@ -101,6 +103,12 @@ std::string alert_page(const model::Alert& alert, const AlertStory& story) {
     json.key("evidence").object().text_field("rule", alert.rule).key("fields").object();
     for (const auto& [name, value] : alert.fields) json.field(name, value);
     json.end_object().end_object();
+    if (story.standing) {
+        json.field("flap_percent", shown(story.standing->flap_percent));
+        json.key("silenced_by").array();
+        for (const std::string& id : story.standing->silenced_by) json.value(id);
+        json.end_array();
+    }
     if (story.incident) {
         json.key("incident_summary");
         write_incident(json, *story.incident);
@@ -168,6 +176,23 @@ void write_channel(JsonWriter& json, const store::ChannelHealth& channel) {
     // A channel that failed after it worked is the one to look at.
     json.field("works",
                channel.worked_at != base::WallTime{} && channel.worked_at >= channel.failed_at);
+    json.end_object();
+}
+
+void write_sentinel(JsonWriter& json, const model::SentinelStatus& status) {
+    json.object();
+    if (status.sends) {
+        json.key("heartbeat").object().time_field("worked_at", status.last_sent);
+        json.text_field("last_error", status.last_send_error).field("sent", status.sent);
+        json.field("failed", status.failed).field("skipped", status.skipped);
+        const bool works = status.last_sent != base::WallTime{} && status.last_send_error.empty();
+        json.field("works", works && !status.last_skipped).end_object();
+    }
+    if (status.watches) {
+        json.key("watch").object().time_field("seen_at", status.peer_seen);
+        json.text_field("last_error", status.peer_error);
+        json.field("lost", status.peer_lost).end_object();
+    }
     json.end_object();
 }
 

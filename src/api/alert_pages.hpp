@@ -11,6 +11,7 @@
 #include "model/alert.hpp"
 #include "model/alert_event.hpp"
 #include "model/notification.hpp"
+#include "runtime/alerts/alert_desk.hpp"
 #include "store/alert_types.hpp"
 
 namespace pollux::api {
@@ -27,6 +28,7 @@ struct AlertStory {
     std::optional<model::Incident> incident;
     std::vector<model::AlertEvent> timeline;         // oldest first
     std::vector<model::Notification> notifications;  // of its incident, newest first
+    std::optional<runtime::AlertStanding> standing;  // nothing: nobody could say
 };
 // The same with evidence, timeline, incident and notifications.
 std::string alert_page(const model::Alert& alert, const AlertStory& story);
@@ -49,6 +51,7 @@ void write_alert_event(document::JsonWriter& json, const model::AlertEvent& even
 void write_notification(document::JsonWriter& json, const model::Notification& notification,
                         bool body = false);
 
+void write_sentinel(document::JsonWriter& json, const model::SentinelStatus& status);
 void write_channel(document::JsonWriter& json, const store::ChannelHealth& channel);
 
 // A page of rows with its `next`.

@@ -70,7 +70,11 @@ TEST(AlertPages, OneAlertComesWithItsStory) {
     told.receiver = "ops";
     told.body = R"({"x":1})";
     story.notifications = {told};
+    EXPECT_EQ(parsed(alert_page(alert(), story)).find("flap_percent"), nullptr);
+    story.standing = {.flap_percent = 14.25, .silenced_by = {"s1"}};
     const Node node = parsed(alert_page(alert(), story));
+    EXPECT_EQ(node.find("flap_percent")->scalar(), "14.25");
+    EXPECT_EQ(node.find("silenced_by")->items().at(0).scalar(), "s1");
     EXPECT_EQ(node.find("evidence")->find("rule")->scalar(), "three failures");
     EXPECT_EQ(node.find("evidence")->find("fields")->find("rtt")->scalar(), "12");
     EXPECT_EQ(node.find("incident_summary")->find("id")->scalar(), "i1");

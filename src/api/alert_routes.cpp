@@ -103,16 +103,23 @@ base::Result<AlertStory> story_of(store::AlertReader& reader, const model::Alert
 
 void get(const ServerLink& link, Call call) {
     const std::string id(call.parameter("id"));
-    link.block(std::move(call), [&store = link.server.store(), id](Call answer) {
-        store::AlertReader& reader = store.alert_reader();
+    link.block(std::move(call), [link, id](Call answer) {
+        store::AlertReader& reader = link.server.store().alert_reader();
         const auto found = reader.alert(id);
         if (!found) return answer.problem(found.error());
         if (!*found || !may_on_alert(answer.principal, Permission::kRead, **found)) {
             return answer.problem(not_found("alert " + base::quoted(id)));
         }
-        const auto story = story_of(reader, **found);
+        auto story = story_of(reader, **found);
         if (!story) return answer.problem(story.error());
-        answer.json(200, alert_page(**found, *story));
+        const auto desk = alert_desk(link);
+        if (!desk) return answer.json(200, alert_page(**found, *story));
+        (*desk)->standing_of(**found,
+                             [held = std::make_shared<Call>(std::move(answer)), alert = **found,
+                              story = std::move(*story)](runtime::AlertStanding standing) mutable {
+                                 story.standing = std::move(standing);
+                                 held->json(200, alert_page(alert, story));
+                             });
     });
 }
 
@@ -187,7 +194,8 @@ constexpr std::string_view kAlert =
     R"("flapping":false,"stale":false,"version":2,"provisional":false})";
 constexpr std::string_view kAlertStory =
     R"({"id":"0190a5e0-0000-7000-8000-000000000000","status":"active",)"
-    R"("evidence":{"rule":"no answer","fields":{}},"timeline":[],"notifications":[]})";
+    R"("evidence":{"rule":"no answer","fields":{}},"flap_percent":14.3,"silenced_by":[],)"
+    R"("timeline":[],"notifications":[]})";
 constexpr std::string_view kIncident =
     R"({"id":"0190a5e0-0000-7000-8000-000000000001","number":3,"cause":"device",)"
     R"("root":"0190a5e0-0000-7000-8000-000000000000","device_name":"switch-1",)"

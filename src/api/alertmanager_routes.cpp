@@ -115,8 +115,9 @@ struct Rules {
 Rules rules_of(const runtime::NotifyPolicy& policy) {
     Rules rules;
     // They were checked when they were made: one that is refused now holds nothing.
+    const base::WallTime now = net::wall_now();
     for (const model::Silence& silence : policy.silences) {
-        if (!rules.silences.put(silence)) continue;
+        if (alert::SilenceBook::over(silence, now) || !rules.silences.put(silence)) continue;
     }
     auto router = alert::Router::compile(policy.routes, policy.receivers, runtime::zone_lookup());
     if (router) rules.router = std::move(*router);

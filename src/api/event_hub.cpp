@@ -4,6 +4,9 @@
 
 #include "api/event_digest.hpp"
 #include "api/event_message.hpp"
+#include "document/json_writer.hpp"
+#include "document/parse.hpp"
+#include "document/write.hpp"
 
 namespace pollux::api {
 namespace {
@@ -11,7 +14,25 @@ namespace {
 constexpr std::size_t kLongestData = 16 * 1024;
 constexpr std::size_t kLookedAtPerTurn = 4096;   // events, for one client
 constexpr std::size_t kOwedAnswers = 48 * 1024;  // bytes, one large answer at least
-constexpr std::string_view kLeftOut = R"({"left_out":"too large"})";
+
+// What is left of data that are too large: which one it is, so that who follows can ask for it.
+std::string shortened(std::string_view data) {
+    constexpr std::size_t kLongestText = 512;
+    std::string text;
+    document::JsonWriter json(text);
+    json.object();
+    document::Diagnostics ignored;
+    const document::Parsed whole = document::parse_json(data, "event", ignored);
+    for (const std::string_view name :
+         {"id", "number", "version", "device_name", "target", "status", "severity", "incident"}) {
+        const document::Node* value = whole.ok ? whole.root.find(name) : nullptr;
+        if (value == nullptr || !value->is_scalar()) continue;
+        if (value->scalar().size() > kLongestText) continue;
+        json.raw_field(name, document::to_json(*value));
+    }
+    json.field("left_out", "too large").end_object();
+    return text;
+}
 
 std::string encoded(std::string_view text) {
     std::string frame;
@@ -64,9 +85,9 @@ EventHub::~EventHub() = default;
 std::uint64_t EventHub::publish(EventType type, std::string key, std::string_view data,
                                 std::shared_ptr<const EventScope> scope, std::string brief) {
     ++counts_.published;
-    const auto event =
-        ring_.add(type, std::move(key), ports_.wall(), data.size() > kLongestData ? kLeftOut : data,
-                  std::move(scope), std::move(brief));
+    const std::string less = data.size() > kLongestData ? shortened(data) : std::string();
+    const auto event = ring_.add(type, std::move(key), ports_.wall(), less.empty() ? data : less,
+                                 std::move(scope), std::move(brief));
     fan_out(event);
     return event->number;
 }

@@ -74,8 +74,8 @@ class EventHub {
     EventHub(const EventHub&) = delete;
     EventHub& operator=(const EventHub&) = delete;
 
-    // Numbers and sends. `data` is a JSON value; one that is too large is left out. Returns the
-    // number.
+    // Numbers and sends. `data` is a JSON value; of one that is too large only what names it is
+    // left. Returns the number.
     std::uint64_t publish(EventType type, std::string key, std::string_view data,
                           std::shared_ptr<const EventScope> scope = nullptr,
                           std::string brief = {});

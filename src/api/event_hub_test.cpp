@@ -399,6 +399,19 @@ TEST_F(EventHubTest, WhatIsTooLargeIsLeftOut) {
     EXPECT_THAT(told(follower), ElementsAre(HasSubstr(R"("data":{"left_out":"too large"})")));
 }
 
+TEST_F(EventHubTest, WhatIsLeftOutStillSaysWhichOneItIs) {
+    Follower follower = subscribed();
+    const std::string message(20'000, 'x');
+    hub->publish(kAlertUpdated, "http::a",
+                 R"({"id":"0190a5e0","version":7,"device_name":"core \"1\"","labels":{"a":"b"},)"
+                 R"("status":"active","message":")" +
+                     message + "\"}");
+    EXPECT_THAT(
+        told(follower),
+        ElementsAre(HasSubstr(R"("data":{"id":"0190a5e0","version":7,"device_name":"core \"1\"",)"
+                              R"("status":"active","left_out":"too large"})")));
+}
+
 TEST(EventFilter, UnsubscribesFromTypesAndNames) {
     EventFilter filter;
     ASSERT_TRUE(

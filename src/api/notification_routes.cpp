@@ -41,15 +41,19 @@ void answer_with(const ServerLink& link, const std::string& id, Call call) {
     });
 }
 
-void retry(const ServerLink& link, Call call) {
+using Settle = void (runtime::AlertDesk::*)(std::string, std::optional<model::AuditEntry>,
+                                            runtime::AlertDesk::Done);
+
+// What becomes of one that was given up.
+void settle(const ServerLink& link, Call call, std::string_view action, Settle act) {
     const auto reason = read_reason(call);
     if (!reason) return call.problem(reason.error());
     const auto desk = alert_desk(link);
     if (!desk) return call.problem(desk.error());
     const std::string id(call.parameter("id"));
-    auto entry = audit_entry(call, "notification.retry", "notification " + id, *reason);
+    auto entry = audit_entry(call, std::string(action), "notification " + id, *reason);
     auto held = std::make_shared<Call>(std::move(call));
-    (*desk)->retry(id, std::move(entry), [link, id, held](base::Status done) {
+    ((*desk)->*act)(id, std::move(entry), [link, id, held](base::Status done) {
         if (!done) {
             Problem problem = problem_of(done.error());
             if (done.error().code == "notification.unknown") problem.status = 404;
@@ -117,14 +121,16 @@ void test_route(const ServerLink& link, Call call) {
 }
 
 void channels(const ServerLink& link, Call call) {
-    link.block(std::move(call), [&store = link.server.store()](Call answer) {
-        const auto found = store.alert_reader().channels();
+    link.block(std::move(call), [&server = link.server](Call answer) {
+        const auto found = server.store().alert_reader().channels();
         if (!found) return answer.problem(found.error());
         std::string body;
         JsonWriter json(body);
         json.object().key("items").array();
         for (const store::ChannelHealth& one : *found) write_channel(json, one);
-        json.end_array().end_object();
+        json.end_array().key("sentinel");
+        write_sentinel(json, server.sentinel());
+        json.end_object();
         answer.json(200, std::move(body));
     });
 }
@@ -177,8 +183,20 @@ void add_notification_routes(std::vector<Route>& routes, const ServerLink& link)
     Route again = notification_route("POST", "/api/notifications/{id}/retry", "retryNotification",
                                      "Try a delivery that was given up once more.");
     again.response_example = kNotification;
-    again.handler = [link](Call call) { retry(link, std::move(call)); };
+    again.handler = [link](Call call) {
+        settle(link, std::move(call), "notification.retry", &runtime::AlertDesk::retry);
+    };
     routes.push_back(std::move(again));
+
+    Route dismissed =
+        notification_route("POST", "/api/notifications/{id}/dismiss", "dismissNotification",
+                           "Nobody cares any more about a delivery that was given up.");
+    dismissed.description = "It is `cancelled` from then on, and its last error stays with it.";
+    dismissed.response_example = kNotification;
+    dismissed.handler = [link](Call call) {
+        settle(link, std::move(call), "notification.dismiss", &runtime::AlertDesk::dismiss);
+    };
+    routes.push_back(std::move(dismissed));
 
     Route trial = notification_route("POST", "/api/receivers/{name}/test", "testReceiver",
                                      "Send a test message to every channel of a receiver.");
@@ -204,8 +222,9 @@ void add_notification_routes(std::vector<Route>& routes, const ServerLink& link)
     routes.push_back(std::move(route));
 
     Route health = notification_route("GET", "/api/channels", "listChannels",
-                                      "When each channel last worked, and its last error.");
-    health.response_example = R"({"items":[]})";
+                                      "When each channel last worked, and its last error; and how "
+                                      "the sentinel fares.");
+    health.response_example = R"({"items":[],"sentinel":{}})";
     health.handler = [link](Call call) { channels(link, std::move(call)); };
     routes.push_back(std::move(health));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/api_command.hpp"
+#include "app/channel_files.hpp"
 #include "app/commands.hpp"
 #include "app/control_client.hpp"
 #include "app/control_server.hpp"
@@ -53,6 +54,7 @@ int apply_offline(const ApplyArguments& arguments, const std::vector<config::Fil
     options.data = arguments.data;
     options.environment = environment;
     options.addons = std::move(*addons);
+    options.channels = load_channels;
     options.offline = true;
     auto server = runtime::Server::start(**loop, log, std::move(options));
     if (!server) return complain(server.error());

@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <set>
 
+#include "app/channel_files.hpp"
 #include "app/fleet_files.hpp"
 #include "config/check_fleet.hpp"
 #include "config/membership.hpp"
+#include "config/notify.hpp"
 #include "config/settings_resolve.hpp"
 #include "runtime/zone_files.hpp"
 
@@ -84,6 +86,8 @@ base::Result<std::unique_ptr<FleetWorkspace>> open_workspace(const FleetArgument
     auto settings = load_settings(arguments, ports, diagnostics);
     if (!settings) return std::unexpected(std::move(settings.error()));
     workspace->settings = std::move(*settings);
+    const auto channels = load_channels(workspace->settings);
+    if (!channels) return std::unexpected(channels.error());
     workspace->loaded = config::read_fleet(*files, diagnostics);
     if (ports.addons) {
         auto addons = ports.addons(arguments.data_folder, arguments.addons);
@@ -97,6 +101,7 @@ base::Result<std::unique_ptr<FleetWorkspace>> open_workspace(const FleetArgument
     const config::Fleet& fleet = workspace->loaded.fleet;
     config::check_fleet(fleet, workspace->loaded.places, diagnostics);
     runtime::check_zones(fleet, workspace->loaded.places, diagnostics);
+    config::check_channels(fleet.receivers, workspace->loaded.places, **channels, diagnostics);
     workspace->expansion = config::expand(fleet, workspace->loaded.places, workspace->lookup,
                                           workspace->settings, {}, diagnostics);
     workspace->capacity =

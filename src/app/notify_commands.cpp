@@ -19,6 +19,7 @@ using document::Node;
 
 struct NotifyArguments : ApiArguments {
     std::string name;
+    std::vector<std::string> ids;
     std::vector<std::string> matchers;
     std::string length = "1h";
     std::string from;
@@ -236,17 +237,43 @@ int list_notifications(const NotifyArguments& arguments) {
     });
 }
 
+// What becomes of one that was given up.
+base::Result<int> settle(const ApiClient& client, const NotifyArguments& arguments,
+                         const std::string& id, std::string_view verb, std::string_view done) {
+    return app::act(client, arguments.output,
+                    {.method = "POST",
+                     .path = fmt::format("/api/notifications/{}/{}", url_escaped(id), verb),
+                     .body = reason_body(arguments.reason)},
+                    [done](const Node& answer) {
+                        return fmt::format("{}/{}: {}", field(answer, "receiver"),
+                                           field(answer, "channel"), done);
+                    });
+}
+
 int retry(const NotifyArguments& arguments) {
+    return with_api(arguments.connection, [&](const ApiClient& client) {
+        return settle(client, arguments, arguments.name, "retry", "tried again");
+    });
+}
+
+int dismiss(const NotifyArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
-        return app::act(
-            client, arguments.output,
-            {.method = "POST",
-             .path = fmt::format("/api/notifications/{}/retry", url_escaped(arguments.name)),
-             .body = reason_body(arguments.reason)},
-            [](const Node& answer) {
-                return fmt::format("{}/{}: tried again", field(answer, "receiver"),
-                                   field(answer, "channel"));
-            });
+        std::vector<std::string> ids = arguments.ids;
+        if (arguments.all != ids.empty()) {
+            return std::unexpected(usage_error("give the ids of deliveries, or --all"));
+        }
+        if (arguments.all) {
+            const auto failed =
+                get_all(client, with_query("/api/notifications", {{"state", "failed"}}));
+            if (!failed) return std::unexpected(failed.error());
+            for (const Node& one : list_of(*failed, "items")) ids.push_back(field(one, "id"));
+        }
+        for (const std::string& id : ids) {
+            const auto done = settle(client, arguments, id, "dismiss", "dismissed");
+            if (!done || *done != 0) return done;
+        }
+        if (ids.empty()) fmt::print("no delivery was given up\n");
+        return 0;
     });
 }
 
@@ -321,6 +348,12 @@ void add_notify(CLI::App& app, int& status) {
     command = add_act(*notifications, "retry", "Try a delivery that was given up once more.",
                       status, arguments, true, &retry);
     command->add_option("id", arguments->name, "Its id")->required();
+    arguments = std::make_shared<NotifyArguments>();
+    command = add_act(*notifications, "dismiss",
+                      "Nobody cares any more about deliveries that were given up.", status,
+                      arguments, true, &dismiss);
+    command->add_option("id", arguments->ids, "Their ids");
+    command->add_flag("--all", arguments->all, "All that were given up");
 }
 
 }  // namespace pollux::app

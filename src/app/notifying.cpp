@@ -5,6 +5,7 @@
 #include <future>
 #include <utility>
 
+#include "app/channel_files.hpp"
 #include "runtime/shard_drivers.hpp"
 #include "runtime/zone_files.hpp"
 
@@ -14,17 +15,37 @@ namespace {
 constexpr base::Duration kAgainAfter = std::chrono::seconds(1);
 constexpr base::Duration kStopWait = std::chrono::seconds(5);
 
-feed::Endpoints endpoints_of(const runtime::NotifyPolicy& policy) {
+feed::Endpoints endpoints_of(const runtime::NotifyPolicy& policy,
+                             const feed::ChannelLibrary& library) {
     feed::Endpoints endpoints;
     for (const model::Receiver& receiver : policy.receivers) {
         for (const model::Channel& channel : receiver.channels) {
             const auto credentials = policy.credentials.find(channel.credentials);
             endpoints[{receiver.name, channel.name}] = feed::make_endpoint(
                 channel, credentials == policy.credentials.end() ? nullptr : credentials->second,
-                feed::ChannelLibrary::shipped());
+                library);
         }
     }
     return endpoints;
+}
+
+// Only what is new: it beats all the time.
+void log_heartbeat(observe::Log& log, const model::SentinelStatus& before,
+                   const model::SentinelStatus& now) {
+    enum class State : std::uint8_t { kUnknown, kHeld, kFails, kArrives };
+    const auto state_of = [](const model::SentinelStatus& status) {
+        return status.last_skipped               ? State::kHeld
+               : !status.last_send_error.empty() ? State::kFails
+               : status.sent > 0                 ? State::kArrives
+                                                 : State::kUnknown;
+    };
+    const State state = state_of(now);
+    if (state == state_of(before)) return;
+    if (state == State::kHeld) log.warn("heartbeat to outside held back: we are not well");
+    if (state == State::kArrives) log.info("heartbeat to outside arrives");
+    if (state == State::kFails) {
+        log.warn("heartbeat to outside does not arrive", {{"error", now.last_send_error}});
+    }
 }
 
 bool same(const feed::SentinelTarget& a, const feed::SentinelTarget& b) {
@@ -62,7 +83,7 @@ base::Result<Notifying::Setup> Notifying::setup() const {
     if (!egress) return std::unexpected(egress.error());
     setup.egress = std::move(*egress);
     setup.exec = runtime::make_command_rules(settings, nullptr).exec;
-    setup.endpoints = endpoints_of(*policy);
+    setup.endpoints = endpoints_of(*policy, library_of(server_.channels().get()));
     setup.email.from = policy->mail_from;
     const auto target = [&](const std::string& url) {
         feed::SentinelTarget made;
@@ -146,7 +167,9 @@ void Notifying::take(Setup setup) {
     deliverer_->set_email(std::move(setup.email));
     deliverer_->set_exec(std::move(setup.exec));
     auto silences = std::make_shared<alert::SilenceBook>(runtime::zone_lookup());
+    const base::WallTime now = net::wall_now();
     for (model::Silence& one : setup.silences) {
+        if (alert::SilenceBook::over(one, now)) continue;
         // They were checked when they were made: one that is refused now holds nothing.
         if (!silences->put(std::move(one))) continue;
     }
@@ -165,6 +188,11 @@ void Notifying::take(Setup setup) {
         *loop_, *client_, std::move(setup.sentinel), [this] { return server_.well(); },
         [this](const feed::PeerReport& one) {
             tell_of_peer(one.change == feed::PeerChange::kLost, one.message, one.at);
+        },
+        [this, before = model::SentinelStatus{}](const model::SentinelStatus& status) mutable {
+            server_.note_sentinel(status);
+            log_heartbeat(log_, before, status);
+            before = status;
         });
 }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "app/addon_files.hpp"
+#include "app/channel_files.hpp"
 #include "app/fleet_files.hpp"
 #include "lab/fleet_server.hpp"
 
@@ -76,6 +77,7 @@ base::Result<std::unique_ptr<Serving>> Serving::start(const ServeArguments& argu
     options.data = arguments.memory ? "" : arguments.data;
     options.environment = environment;
     options.addons = std::move(*addons);
+    options.channels = load_channels;
     options.manager = serving->manager_ = runtime::ServiceManager::from_environment();
     options.version = POLLUX_VERSION;
     if (!arguments.fleet.empty()) {

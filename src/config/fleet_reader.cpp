@@ -108,7 +108,20 @@ class FleetReader {
         for (const MapEntry& entry : node.entries()) {
             places_.set(fmt::format("{}/{}", place, entry.key), entry.key_mark);
         }
+        if (kind == "receiver") note_channels(place, node);
         into.emplace(*name, std::move(value));
+    }
+
+    void note_channels(const std::string& place, const Node& receiver) {
+        const Node* channels = receiver.is_map() ? receiver.find("channels") : &receiver;
+        if (channels == nullptr) return;
+        for (std::size_t i = 0; i < channels->items().size(); ++i) {
+            const std::string at = fmt::format("{}/channels/{}", place, i);
+            places_.set(at, channels->items()[i].mark());
+            for (const MapEntry& entry : channels->items()[i].entries()) {
+                places_.set(fmt::format("{}/{}", at, entry.key), entry.key_mark);
+            }
+        }
     }
 
     // A map of names, or a list of maps with `name`.

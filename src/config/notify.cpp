@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "document/map_reader.hpp"
+
 namespace pollux::config {
 namespace {
 
@@ -47,6 +49,24 @@ void check_zones(const Fleet& fleet, const Places& places, const ZoneCheck& chec
     for (const auto& [name, silence] : fleet.silences) {
         if (silence.kind != model::SilenceKind::kRecurring) continue;
         look(silence.window, "silence/" + name + "/zone", "silences." + name + ".zone");
+    }
+}
+
+void check_channels(const ByName<model::Receiver>& receivers, const Places& places,
+                    const ChannelRules& rules, document::Diagnostics& diagnostics) {
+    for (const auto& [name, receiver] : receivers) {
+        for (std::size_t i = 0; i < receiver.channels.size(); ++i) {
+            const auto status = rules.check(receiver.channels[i]);
+            if (status) continue;
+            const std::string_view code = status.error().code;
+            const std::string_view key = code == "feed.unknown_template" ? "template"
+                                         : code == "feed.bad_param"      ? "params"
+                                                                         : "url";
+            const std::string field =
+                document::item_path(fmt::format("receivers.{}.channels", name), i);
+            diagnostics.error(places.find(fmt::format("receiver/{}/channels/{}/{}", name, i, key)),
+                              fmt::format("{}.{}", field, key), status.error().message);
+        }
     }
 }
 

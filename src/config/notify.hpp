@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -22,5 +23,19 @@ std::vector<model::Silence> silences_of(const Fleet& fleet, const ByName<std::st
 using ZoneCheck = std::function<base::Status(std::string_view zone)>;
 void check_zones(const Fleet& fleet, const Places& places, const ZoneCheck& check,
                  document::Diagnostics& diagnostics);
+
+// What is known of the templates of channels: they live above this folder. Immutable.
+class ChannelRules {
+  public:
+    virtual ~ChannelRules() = default;
+    // Why it cannot be used: its template is not there, it has a parameter that this one does not
+    // take. Credentials count as given if they are named.
+    virtual base::Status check(const model::Channel& channel) const = 0;
+    // See model::Channel::digests.
+    virtual bool digests(const model::Channel& channel) const = 0;
+};
+// Adds an error for each channel that cannot be used.
+void check_channels(const ByName<model::Receiver>& receivers, const Places& places,
+                    const ChannelRules& rules, document::Diagnostics& diagnostics);
 
 }  // namespace pollux::config

@@ -218,6 +218,7 @@ struct Settings {
     std::int64_t backups_keep = 7;
 
     // Alerts, and who is told.
+    FilePath channel_folder;  // definitions of channels of one's own; empty: none
     bool alerts_review = true;
     std::int64_t alerts_keep_days = 90;
     base::Duration alert_settle = std::chrono::seconds(2);

@@ -395,6 +395,10 @@ constexpr SettingDef kAlerts[] = {
     {"sentinel_watch", "sentinelWatch", "POLLUX_SENTINEL_WATCH", "", &Settings::sentinel_watch, 0,
      0, kRefuse, false, kLive,
      "Address of another Pollux that this one watches; three missed answers raise an alert."},
+    {"channel_folder", "channelFolder", "POLLUX_CHANNEL_FOLDER", "", &Settings::channel_folder, 0,
+     0, kRefuse, false, kLive,
+     "Folder with templates of channels of your own: `<name>.yaml` and `<name>/channel.yaml`. One "
+     "with the name of a shipped template takes its place. Read at the start and at every reload."},
     {"alertmanager_urls", "alertmanagerUrls", "POLLUX_ALERTMANAGER_URLS", "",
      &Settings::alertmanager_urls, 0, 0, kRefuse, false, kLive,
      "Alertmanagers that are kept told of the open alerts, such as `http://alertmanager:9093`. All "

@@ -18,10 +18,10 @@ namespace {
 using document::MapReader;
 using document::Need;
 
-constexpr std::array<std::string_view, 16> kNames = {
+constexpr std::array<std::string_view, 17> kNames = {
     "version",     "kind",         "provisional", "receiver", "route", "externalURL",
     "groupLabels", "commonLabels", "incident",    "alerts",   "more",  "notification",
-    "param",       "credential",   "delivery",    "channel"};
+    "param",       "credential",   "delivery",    "channel",  "about"};
 
 constexpr std::array<std::string_view, 7> kCommonParams = {
     "auth", "auth_header", "method", "verify", "ca_file", "user", "tls"};
@@ -77,6 +77,7 @@ std::shared_ptr<const ChannelDefinition> read_channel_definition(
     const auto title = reader.string("title", Need::kRequired);
     const auto about = reader.string("about", Need::kRequired);
     const auto credential = reader.string("credential");
+    const auto digests = reader.boolean("digests");
     auto url = reader.string("url").value_or("");
     using model::HttpMethod;
     const auto method = reader.choice<HttpMethod>(
@@ -109,6 +110,7 @@ std::shared_ptr<const ChannelDefinition> read_channel_definition(
                           .title = *title,
                           .about = *about,
                           .credential = credential.value_or(""),
+                          .digests = digests.value_or(false),
                           .params = std::move(params),
                           .method = method.value_or(HttpMethod::kPost),
                           .auth = auth.value_or(model::HttpAuth::kNone),
@@ -145,9 +147,13 @@ base::Result<std::shared_ptr<const ChannelDefinition>> ChannelLibrary::find(
     if (found != all_.end()) return found->second;
     std::vector<std::string_view> names;
     for (const auto& [known, definition] : all_) names.push_back(known);
-    return base::config_error("feed.unknown_template",
-                              fmt::format("there is no template {}; there are {}",
-                                          base::quoted(name), document::word_list(names)));
+    const auto meant = base::nearest(name, names);
+    return base::config_error(
+        "feed.unknown_template",
+        fmt::format("there is no template {}{}; there are {}; those of your own stand in the "
+                    "folder that the setting channel_folder names",
+                    base::quoted(name), meant ? fmt::format(", did you mean {}?", *meant) : "",
+                    document::word_list(names)));
 }
 
 }  // namespace pollux::feed

@@ -8,6 +8,9 @@
 //   method: POST
 //   format: json                  # of the body: json, text, html or form
 //   credential: the token of the application
+//   digests: true                 # people read it: above the limit one digest of many messages.
+//                                 # Without it each message is sent, so that what it opens is
+//                                 closed
 //   params: {priority: how loud it is}
 //   headers: {X-Gotify-Key: "{{ credential.secret }}"}
 //   body: |
@@ -35,6 +38,7 @@ struct ChannelDefinition {
     std::string title;
     std::string about;
     std::string credential;                     // what its secret is; empty: it needs none
+    bool digests = false;                       // people read it, see model::Channel
     std::map<std::string, std::string> params;  // name -> what it is
     model::HttpMethod method = model::HttpMethod::kPost;
     model::HttpAuth auth = model::HttpAuth::kNone;  // kBearer, kBasic: without a header of its own

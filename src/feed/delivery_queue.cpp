@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/siphash.hpp"
+#include "document/parse.hpp"
 
 namespace pollux::feed {
 namespace {
@@ -23,6 +24,21 @@ base::BootTime boot_of(base::WallTime time, base::Instant now) {
     return now.boot + std::max(base::Duration::zero(), time - now.wall);
 }
 
+// The names of the incidents that it tells of, or its own.
+std::vector<std::string> lanes_of(const model::Notification& notification) {
+    if (!notification.incident.empty()) return {notification.incident};
+    if (notification.kind != model::NotificationKind::kDigest) return {notification.id};
+    document::Diagnostics ignored;
+    const document::Parsed body = document::parse_json(notification.body, "digest", ignored);
+    const document::Node* about = body.ok ? body.root.find("about") : nullptr;
+    std::set<std::string> names;
+    if (about != nullptr) {
+        for (const document::Node& name : about->items()) names.insert(name.scalar());
+    }
+    if (names.empty()) names.insert(notification.id);
+    return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 base::Duration retry_delay(std::uint32_t failures, std::string_view id) {
@@ -35,10 +51,6 @@ base::Duration retry_delay(std::uint32_t failures, std::string_view id) {
 }
 
 DeliveryQueue::DeliveryQueue(DeliveryLimits limits) : limits_(limits) {}
-
-std::string DeliveryQueue::lane_of(const model::Notification& notification) {
-    return notification.incident.empty() ? notification.id : notification.incident;
-}
 
 void DeliveryQueue::set_rate(ChannelState& channel, base::BootTime now) {
     const std::uint32_t per_minute = channel.endpoint ? channel.endpoint->channel.per_minute : 0;
@@ -75,29 +87,43 @@ base::Status DeliveryQueue::add(model::Notification notification, base::Instant 
                                 fmt::format("{} notifications wait already", limits_.max_waiting));
     }
     ChannelState& channel = channels_[key_of(notification)];
-    Lane& lane = channel.lanes[lane_of(notification)];
     Item& item = items_[notification.id];
     item.due = boot_of(notification.not_before, now);
+    item.lanes = lanes_of(notification);
     item.notification = std::make_shared<const model::Notification>(std::move(notification));
-    lane.items.emplace(std::pair(item.notification->number, item.notification->id), &item);
-    list_first(channel, lane);
+    for (const std::string& name : item.lanes) {
+        Lane& lane = channel.lanes[name];
+        if (!lane.items.empty()) unlist(channel, *lane.items.begin()->second);
+        lane.items.emplace(std::pair(item.notification->number, item.notification->id), &item);
+    }
+    list_firsts(channel, item.lanes);
     ++channel.status.waiting;
     return {};
 }
 
-void DeliveryQueue::unlist(ChannelState& channel, Lane& lane) {
-    if (lane.listed == nullptr) return;
-    const model::Notification& row = *lane.listed->notification;
-    channel.later.erase({lane.listed->due, row.id});
+void DeliveryQueue::unlist(ChannelState& channel, Item& item) {
+    if (!std::exchange(item.listed, false)) return;
+    const model::Notification& row = *item.notification;
+    channel.later.erase({item.due, row.id});
     channel.ready.erase({row.attempts, row.number, row.id});
-    lane.listed = nullptr;
 }
 
-void DeliveryQueue::list_first(ChannelState& channel, Lane& lane) {
-    unlist(channel, lane);
-    if (lane.busy || lane.items.empty()) return;
-    lane.listed = lane.items.begin()->second;
-    channel.later.emplace(lane.listed->due, lane.listed->notification->id);
+void DeliveryQueue::list_firsts(ChannelState& channel, const std::vector<std::string>& lanes) {
+    for (const std::string& name : lanes) {
+        const auto lane = channel.lanes.find(name);
+        if (lane == channel.lanes.end()) continue;
+        Item& first = *lane->second.items.begin()->second;
+        const bool waits = std::ranges::any_of(first.lanes, [&](const std::string& other) {
+            const Lane& one = channel.lanes.at(other);
+            return one.busy || one.items.begin()->second != &first;
+        });
+        if (waits || std::exchange(first.listed, true)) continue;
+        channel.later.emplace(first.due, first.notification->id);
+    }
+}
+
+void DeliveryQueue::set_busy(ChannelState& channel, const Item& item, bool busy) {
+    for (const std::string& name : item.lanes) channel.lanes.at(name).busy = busy;
 }
 
 void DeliveryQueue::promote(ChannelState& channel, base::BootTime now) {
@@ -120,16 +146,16 @@ void DeliveryQueue::cancel(const std::string& id) {
 
 void DeliveryQueue::remove(const std::string& id) {
     const auto found = items_.find(id);
-    const model::Notification& row = *found->second.notification;
+    Item& item = found->second;
+    const model::Notification& row = *item.notification;
     const auto channel = channels_.find(key_of(row));
-    const auto lane = channel->second.lanes.find(lane_of(row));
-    unlist(channel->second, lane->second);
-    lane->second.items.erase({row.number, row.id});
-    if (lane->second.items.empty()) {
-        channel->second.lanes.erase(lane);
-    } else {
-        list_first(channel->second, lane->second);
+    unlist(channel->second, item);
+    for (const std::string& name : item.lanes) {
+        const auto lane = channel->second.lanes.find(name);
+        lane->second.items.erase({row.number, row.id});
+        if (lane->second.items.empty()) channel->second.lanes.erase(lane);
     }
+    list_firsts(channel->second, item.lanes);
     --channel->second.status.waiting;
     if (channel->second.endpoint == nullptr && channel->second.lanes.empty())
         channels_.erase(channel);
@@ -164,9 +190,8 @@ void DeliveryQueue::start_channel(ChannelState& channel, base::Instant now,
 }
 
 Attempt DeliveryQueue::begin(ChannelState& channel, Item& item, base::Instant now) {
-    Lane& lane = channel.lanes.at(lane_of(*item.notification));
-    unlist(channel, lane);
-    lane.busy = true;
+    unlist(channel, item);
+    set_busy(channel, item, true);
     item.attempt = ++last_attempt_;
     item.started = now;
     in_flight_[item.attempt] = item.notification->id;
@@ -195,12 +220,11 @@ std::shared_ptr<const DeliveryReport> DeliveryQueue::finished(std::uint64_t atte
                        .outcome = std::move(outcome),
                        .started = item.started.wall,
                        .took = now.boot - item.started.boot});
-    Lane& lane = channel.lanes.at(lane_of(*row));
-    lane.busy = false;
+    set_busy(channel, item, false);
     item.attempt = 0;
     item.notification = row;
     if (row->state == model::DeliveryState::kWaiting) {
-        list_first(channel, lane);
+        list_firsts(channel, item.lanes);
     } else {
         remove(id);
     }
@@ -244,15 +268,14 @@ void DeliveryQueue::taken_back(std::uint64_t attempt) {
     if (found == in_flight_.end()) return;
     Item& item = items_.at(found->second);
     ChannelState& channel = channels_.at(key_of(*item.notification));
-    Lane& lane = channel.lanes.at(lane_of(*item.notification));
     item.attempt = 0;
-    lane.busy = false;
+    set_busy(channel, item, false);
     --channel.status.in_flight;
     in_flight_.erase(found);
     if (item.cancelled) {
         remove(item.notification->id);
     } else {
-        list_first(channel, lane);
+        list_firsts(channel, item.lanes);
     }
 }
 

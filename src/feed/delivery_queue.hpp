@@ -3,7 +3,8 @@
 //
 // Invariants
 // 1. Of one incident and one channel, at most one notification is under way, and a later one is not
-//    tried before the earlier one is delivered, failed or cancelled.
+//    tried before the earlier one is delivered, failed or cancelled. A digest belongs to every
+//    incident that it is about.
 // 2. While a channel fails, one attempt at a time finds out whether it works again; those with the
 //    fewest attempts go first, so that one message that is never taken does not stop the others.
 // 3. A notification is given up after kMaxAttempts transient failures, which by the back-off alone
@@ -97,20 +98,22 @@ class DeliveryQueue {
     struct Item {
         std::shared_ptr<const model::Notification> notification;
         base::BootTime due;
+        std::vector<std::string> lanes;
+        bool listed = false;        // in `later` or `ready` of its channel
         std::uint64_t attempt = 0;  // 0: not under way
         base::Instant started;
         bool cancelled = false;
     };
-    // The notifications of one incident to one channel, in order. The first is listed in `later` or
-    // `ready` of its channel, unless one of the lane is under way.
+    // The notifications of one incident to one channel, in order. One that is the first of all its
+    // lanes is listed in its channel, unless one of such a lane is under way. The first of all by
+    // number is the first of its lanes, so they never wait for each other in a circle.
     struct Lane {
         std::map<std::pair<std::uint64_t, std::string>, Item*> items;
-        Item* listed = nullptr;
         bool busy = false;
     };
     struct ChannelState {
         std::shared_ptr<const Endpoint> endpoint;  // null: gone
-        std::map<std::string, Lane> lanes;         // by incident, or by id where there is none
+        std::map<std::string, Lane> lanes;         // by incident, or by id where it is of none
         std::set<std::pair<base::BootTime, std::string>> later;
         std::set<std::tuple<std::uint32_t, std::uint64_t, std::string>>
             ready;  // attempts, number, id
@@ -119,13 +122,13 @@ class DeliveryQueue {
         ChannelStatus status;
     };
 
-    static std::string lane_of(const model::Notification& notification);
     void set_rate(ChannelState& channel, base::BootTime now);
     std::size_t room(const ChannelState& channel) const;
     base::BootTime opens_at(const ChannelState& channel) const;
     void start_channel(ChannelState& channel, base::Instant now, std::vector<Attempt>& out);
-    void list_first(ChannelState& channel, Lane& lane);
-    static void unlist(ChannelState& channel, Lane& lane);
+    static void list_firsts(ChannelState& channel, const std::vector<std::string>& lanes);
+    static void unlist(ChannelState& channel, Item& item);
+    static void set_busy(ChannelState& channel, const Item& item, bool busy);
     void promote(ChannelState& channel, base::BootTime now);
     Attempt begin(ChannelState& channel, Item& item, base::Instant now);
     void apply(ChannelState& channel, Item& item, const AttemptOutcome& outcome, base::Instant now,

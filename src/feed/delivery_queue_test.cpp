@@ -5,6 +5,8 @@
 
 #include <deque>
 #include <functional>
+#include <numeric>
+#include <random>
 
 #include "feed/feed_test_support.hpp"
 
@@ -100,6 +102,18 @@ model::Notification of_incident(std::uint64_t number, int incident, std::string 
     return out;
 }
 
+model::Notification digest_about(std::uint64_t number, const std::set<int>& incidents) {
+    auto out = test::notification(number);
+    out.incident.clear();
+    out.kind = model::NotificationKind::kDigest;
+    std::string about;
+    for (const int incident : incidents) {
+        about += fmt::format("{}\"incident-{}\"", about.empty() ? "" : ",", incident);
+    }
+    out.body = fmt::format(R"({{"kind":"digest","about":[{}]}})", about);
+    return out;
+}
+
 TEST(RetryDelay, DoublesThenWaitsFiveMinutes) {
     base::Duration sum{};
     for (std::uint32_t failures = 1; failures < kMaxAttempts; ++failures) {
@@ -170,6 +184,74 @@ TEST(DeliveryQueue, OneThatComesLateButIsEarlierDoesNotOvertakeWhatIsUnderWay) {
     EXPECT_TRUE(world.queue.start_due(world.now).empty());
     world.queue.finished(started.at(0).id, delivered(), world.now);
     EXPECT_EQ(world.queue.start_due(world.now).at(0).notification->number, 4U);
+}
+
+// What says that it is over must not arrive before what says that it began.
+TEST(DeliveryQueue, ADigestWaitsForWhatWasSaidOfItsIncidentsAndTheyForIt) {
+    World world;
+    bool up = false;
+    world.answer = [&](const Attempt& attempt) {
+        return up || attempt.notification->number == 4 ? delivered() : transient();
+    };
+    ASSERT_TRUE(world.queue.add(of_incident(1, 1), world.now));
+    ASSERT_TRUE(world.queue.add(digest_about(2, {1, 2}), world.now));
+    ASSERT_TRUE(world.queue.add(of_incident(3, 2), world.now));
+    ASSERT_TRUE(world.queue.add(of_incident(4, 3), world.now));
+    world.run_for(5min);
+    EXPECT_EQ(world.delivered_numbers(), std::vector<std::uint64_t>{4})
+        << "an incident that is not in it does not wait";
+    up = true;
+    world.run_for(10min);
+    EXPECT_EQ(world.delivered_numbers(), (std::vector<std::uint64_t>{4, 1, 2, 3}));
+    EXPECT_EQ(world.queue.waiting(), 0U);
+}
+
+TEST(DeliveryQueue, ADigestThatIsGoneHoldsNobody) {
+    World world;
+    ASSERT_TRUE(world.queue.add(digest_about(2, {1, 2}), world.now));
+    ASSERT_TRUE(world.queue.add(of_incident(3, 1), world.now));
+    ASSERT_TRUE(world.queue.add(of_incident(4, 2), world.now));
+    const auto started = world.queue.start_due(world.now);
+    ASSERT_EQ(started.size(), 1U);
+    world.queue.taken_back(started[0].id);
+    world.queue.cancel(started[0].notification->id);
+    world.run_for(1min);
+    EXPECT_EQ(world.delivered_numbers(), (std::vector<std::uint64_t>{3, 4}));
+}
+
+TEST(DeliveryQueue, DigestsKeepTheOrderOfEveryIncidentWhateverFails) {
+    std::mt19937 random(7);
+    for (int round = 0; round < 50; ++round) {
+        World world;
+        world.answer = [&](const Attempt&) {
+            return random() % 3 == 0 ? transient() : delivered();
+        };
+        std::map<std::uint64_t, std::set<int>> about;
+        std::vector<std::uint64_t> numbers(40);
+        std::iota(numbers.begin(), numbers.end(), 1);
+        for (const std::uint64_t number : numbers) {
+            about[number].insert(static_cast<int>(random() % 6));
+            if (number % 4 != 0) continue;
+            for (int i = 0; i < 3; ++i) about[number].insert(static_cast<int>(random() % 6));
+        }
+        // As they are offered again after a restart: in any order.
+        std::shuffle(numbers.begin(), numbers.end(), random);
+        for (const std::uint64_t number : numbers) {
+            ASSERT_TRUE(world.queue.add(number % 4 == 0
+                                            ? digest_about(number, about[number])
+                                            : of_incident(number, *about[number].begin()),
+                                        world.now));
+        }
+        world.run_for(6h);
+        ASSERT_EQ(world.delivered_numbers().size(), 40U);
+        std::map<int, std::uint64_t> last;
+        for (const std::uint64_t number : world.delivered_numbers()) {
+            for (const int incident : about[number]) {
+                EXPECT_LT(last[incident], number) << "round " << round;
+                last[incident] = number;
+            }
+        }
+    }
 }
 
 TEST(DeliveryQueue, GivesUpAfterManyAttemptsAndShowsIt) {

@@ -16,9 +16,9 @@ namespace pollux::feed {
 namespace {
 
 constexpr std::string_view kSubject =
-    R"({% if kind == "recovery" %}[RECOVERED]{% elif kind == "test" %}[TEST]{% else %}[{{ incident.severity | upper }}]{% endif %} {{ incident.title | truncate:180 }})";
+    R"({% if kind == "recovery" or incident.resolved_at %}[RECOVERED]{% elif kind == "test" %}[TEST]{% else %}[{{ incident.severity | upper }}]{% endif %} {{ incident.title | truncate:180 }})";
 
-constexpr std::string_view kText = R"({% if kind == "recovery" %}
+constexpr std::string_view kText = R"({% if kind == "recovery" or incident.resolved_at %}
 Recovered: {{ incident.title }}
 {% else %}
 {{ incident.severity | upper }}: {{ incident.title }}
@@ -49,7 +49,7 @@ Pollux, receiver {{ receiver }}{% if route %}, route {{ route }}{% endif %}
 
 constexpr std::string_view kHtml = R"(<!doctype html>
 <html><body style="font-family:sans-serif;color:#222">
-<h2 style="color:{% if kind == "recovery" %}#2b8a3e{% else %}{{ incident.severity | map:"critical=#c92a2a,major=#d9480f,minor=#e67700,warning=#e67700,*=#495057" }}{% endif %}">{% if kind == "recovery" %}Recovered{% else %}{{ incident.severity | upper }}{% endif %}: {{ incident.title }}</h2>
+<h2 style="color:{% if kind == "recovery" or incident.resolved_at %}#2b8a3e{% else %}{{ incident.severity | map:"critical=#c92a2a,major=#d9480f,minor=#e67700,warning=#e67700,*=#495057" }}{% endif %}">{% if kind == "recovery" or incident.resolved_at %}Recovered{% else %}{{ incident.severity | upper }}{% endif %}: {{ incident.title }}</h2>
 <table cellpadding="6" style="border-collapse:collapse">
 {% for alert in alerts %}
 <tr style="border-top:1px solid #ddd;vertical-align:top"><td><b>{{ alert.device }}</b></td>

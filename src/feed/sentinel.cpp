@@ -44,17 +44,22 @@ PeerChange PeerWatch::checked(bool good, base::WallTime now) {
 }
 
 Sentinel::Sentinel(net::EventLoop& loop, net::HttpClient& client, SentinelOptions options,
-                   std::function<bool()> healthy, std::function<void(const PeerReport&)> told)
+                   std::function<bool()> healthy, std::function<void(const PeerReport&)> told,
+                   std::function<void(const model::SentinelStatus&)> noted)
     : loop_(loop),
       client_(client),
       options_(std::move(options)),
       healthy_(std::move(healthy)),
       told_(std::move(told)),
+      noted_(std::move(noted)),
       heartbeat_(interval_of(options_.heartbeat), net::boot_now()),
       beat_timer_(loop, [this] { beat(); }),
       look_timer_(loop, [this] { look(); }) {
-    if (!options_.heartbeat.url.empty()) beat_timer_.arm(heartbeat_.next());
-    if (!options_.peer.url.empty()) look_timer_.arm(net::boot_now());
+    status_.sends = !options_.heartbeat.url.empty();
+    status_.watches = !options_.peer.url.empty();
+    if (status_.sends) beat_timer_.arm(heartbeat_.next());
+    if (status_.watches) look_timer_.arm(net::boot_now());
+    note();
 }
 
 Sentinel::~Sentinel() {
@@ -96,16 +101,24 @@ void Sentinel::ask(const SentinelTarget& target, std::uint64_t id,
     });
 }
 
+void Sentinel::note() const {
+    if (noted_) noted_(status_);
+}
+
 void Sentinel::beat() {
     const bool due = heartbeat_.due(net::boot_now(), healthy_());
     beat_timer_.arm(heartbeat_.next());
     if (!due) {
+        status_.last_skipped = true;
         ++status_.skipped;
-        return;
+        return note();
     }
     ask(options_.heartbeat, kBeatId, [this](std::optional<std::string> problem) {
+        status_.last_skipped = false;
         if (!problem) status_.last_sent = net::wall_now();
+        ++(problem ? status_.failed : status_.sent);
         status_.last_send_error = problem.value_or("");
+        note();
     });
 }
 
@@ -118,6 +131,7 @@ void Sentinel::look() {
         status_.peer_lost = watch_.lost();
         status_.peer_seen = watch_.last_seen();
         status_.peer_error = problem.value_or("");
+        note();
         if (change == PeerChange::kNone) return;
         told_(
             {.change = change, .at = now, .last_seen = seen_before, .message = status_.peer_error});

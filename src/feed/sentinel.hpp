@@ -13,6 +13,7 @@
 #include "base/time.hpp"
 #include "model/ask.hpp"
 #include "model/credentials.hpp"
+#include "model/notification.hpp"
 #include "net/http_client.hpp"
 
 namespace pollux::feed {
@@ -77,28 +78,22 @@ struct PeerReport {
     std::string message;  // what was seen the last time; no secret
 };
 
-struct SentinelStatus {
-    base::WallTime last_sent;     // that was answered with 2xx; zero: never
-    std::string last_send_error;  // empty: the last one arrived
-    std::uint64_t skipped = 0;    // because we were not healthy
-    bool peer_lost = false;
-    base::WallTime peer_seen;
-    std::string peer_error;
-};
-
 class Sentinel {
   public:
     // `healthy` says whether the core loop and the store are; asked on the loop, before each sign.
-    // `told` gets kFound at most once, kLost and kRecovered once each.
+    // `told` gets kFound at most once, kLost and kRecovered once each. `noted` hears of the status
+    // at the beginning and after each sign and look.
     Sentinel(net::EventLoop& loop, net::HttpClient& client, SentinelOptions options,
-             std::function<bool()> healthy, std::function<void(const PeerReport&)> told);
+             std::function<bool()> healthy, std::function<void(const PeerReport&)> told,
+             std::function<void(const model::SentinelStatus&)> noted = {});
     ~Sentinel();
     Sentinel(const Sentinel&) = delete;
     Sentinel& operator=(const Sentinel&) = delete;
 
-    const SentinelStatus& status() const { return status_; }
+    const model::SentinelStatus& status() const { return status_; }
 
   private:
+    void note() const;
     void beat();
     void look();
     void ask(const SentinelTarget& target, std::uint64_t id,
@@ -109,9 +104,10 @@ class Sentinel {
     SentinelOptions options_;
     std::function<bool()> healthy_;
     std::function<void(const PeerReport&)> told_;
+    std::function<void(const model::SentinelStatus&)> noted_;
     Heartbeat heartbeat_;
     PeerWatch watch_;
-    SentinelStatus status_;
+    model::SentinelStatus status_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     net::Timer beat_timer_;
     net::Timer look_timer_;

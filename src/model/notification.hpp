@@ -76,7 +76,10 @@ struct Channel {
     std::vector<std::string> argv;  // exec: within `exec_allow`
     std::string credentials;        // name of a credential of the fleet; empty: none
     std::map<std::string, std::string, std::less<>> params;  // what the template takes
-    std::uint32_t per_minute = 10;  // above it, what waits is told in one digest
+    std::uint32_t per_minute = 10;  // above it, what waits is told in one digest, or later
+    // People read it. Where programs do, what was opened by one message is closed by another one:
+    // each is sent, however late. Not configured: what its template says.
+    bool digests = true;
     bool send_resolved = true;
     bool operator==(const Channel&) const = default;
 };
@@ -127,7 +130,7 @@ enum class DeliveryState : std::uint8_t {
     kWaiting,  // for its time, its turn or its next attempt
     kDelivered,
     kFailed,     // given up, and shown
-    kCancelled,  // over before it was sent
+    kCancelled,  // over before it was sent, or given up and dismissed
     kHeld,       // recorded while alerts are reviewed: never sent
 };
 
@@ -151,6 +154,23 @@ struct Notification {
     base::WallTime last_attempt;
     std::string last_error;  // no secret
     bool operator==(const Notification&) const = default;
+};
+
+// How the sign of life to outside and the watch on another Pollux fare, since the start or since
+// their settings changed.
+struct SentinelStatus {
+    bool sends = false;
+    base::WallTime last_sent;     // that was answered with 2xx; zero: never
+    std::string last_send_error;  // no secret; empty: the last one arrived
+    std::uint64_t sent = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t skipped = 0;  // because we were not healthy
+    bool last_skipped = false;  // the newest one was
+    bool watches = false;
+    bool peer_lost = false;
+    base::WallTime peer_seen;  // zero: never
+    std::string peer_error;
+    bool operator==(const SentinelStatus&) const = default;
 };
 
 std::string_view to_string(MatchOperator op);

@@ -1,5 +1,5 @@
-// An HTTP receiver for tests of what sends: takes requests in a thread of its own, remembers them,
-// and answers as it is told, also badly.
+// A receiver of webhooks for tests of what sends from outside, such as the whole binary: one of
+// test_http_receiver.hpp in a thread of its own.
 //
 //   HttpCatcher hook;
 //   hook.script({HttpCatcher::too_many(2), HttpCatcher::lost(), {}});   // then 200 for ever
@@ -11,60 +11,47 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "net/http_message.hpp"
-#include "net/http_request_parser.hpp"
-#include "net/test_tcp_server.hpp"
+#include "net/test_http_receiver.hpp"
+#include "net/test_process.hpp"
 
 namespace pollux::net::test {
 
 class HttpCatcher {
   public:
-    enum class Manner : std::uint8_t {
-        kAnswer,
-        kSilence,  // takes the request and says nothing for as long as the other side waits
-        kReset,    // takes the request, then resets the connection: the sender cannot know
-    };
-    struct Reply {
-        Response response = Response::text(200, "ok\n");
-        Manner manner = Manner::kAnswer;
-    };
-    static Reply status(int number) { return {Response::text(number, "no\n"), Manner::kAnswer}; }
+    using Reply = PlannedAnswer;
+    static Reply status(int number) { return {.status = number, .body = "no\n"}; }
     static Reply too_many(int retry_after_s) {
         Reply reply = status(429);
-        reply.response.with("Retry-After", std::to_string(retry_after_s));
+        reply.retry_after = std::to_string(retry_after_s);
         return reply;
     }
-    static Reply silence() { return {{}, Manner::kSilence}; }
-    static Reply lost() { return {{}, Manner::kReset}; }
+    // Takes the request and says nothing for as long as the other side waits.
+    static Reply silence() { return {.silent = true}; }
+    // Takes the request, then resets the connection: the sender cannot know.
+    static Reply lost() { return {.reset = true}; }
 
     // Port 0: any that is free.
     explicit HttpCatcher(std::uint16_t port = 0)
         : loop_(EventLoop::create().value()),
-          server_(std::make_unique<TcpServer>(*loop_, port)),
-          port_(server_->port()) {
-        server_->on_data = [this](TcpServer::Peer& peer) { take(peer); };
+          receiver_(std::make_unique<HttpReceiver>(*loop_, nullptr, port)),
+          port_(receiver_->port()) {
+        receiver_->decide = [this](const Request& request) { return remember(request); };
         thread_ = std::thread([this] { loop_->run(); });
     }
     ~HttpCatcher() {
         loop_->stop();
         thread_.join();
-        server_.reset();
+        receiver_.reset();
     }
     HttpCatcher(const HttpCatcher&) = delete;
     HttpCatcher& operator=(const HttpCatcher&) = delete;
 
     std::uint16_t port() const { return port_; }
-    std::string url(std::string_view path = "/") const {
-        return "http://127.0.0.1:" + std::to_string(port_) + std::string(path);
-    }
+    std::string url(std::string_view path = "/") const { return receiver_->url(path); }
 
     // The answers to the next requests, one each; then those of always().
     void script(std::vector<Reply> replies) {
@@ -88,49 +75,9 @@ class HttpCatcher {
     }
 
   private:
-    struct Reader {
-        RequestParser parser{RequestLimits{}};
-        bool continued = false;
-    };
-
-    void take(TcpServer::Peer& peer) {
-        const auto [found, fresh] = readers_.try_emplace(peer.number);
-        RequestParser& parser = found->second.parser;
-        while (!peer.received.empty()) {
-            const std::size_t used = parser.consume(peer.received);
-            peer.received.erase(0, used);
-            if (parser.state() == RequestParser::State::kFailed) {
-                readers_.erase(found);
-                return peer.reset();
-            }
-            if (parser.expects_continue() && parser.state() == RequestParser::State::kBody &&
-                !std::exchange(found->second.continued, true)) {
-                peer.send("HTTP/1.1 100 Continue\r\n\r\n");
-            }
-            if (parser.state() != RequestParser::State::kComplete) return;
-            answer(peer, std::move(parser.request()));
-            parser.start_over();
-            found->second.continued = false;
-        }
-    }
-
-    void answer(TcpServer::Peer& peer, Request request) {
-        const Reply reply = remember(std::move(request));
-        if (reply.manner == Manner::kReset) return peer.reset();
-        if (reply.manner == Manner::kSilence) return;
-        const Response& response = reply.response;
-        std::string text = "HTTP/1.1 " + std::to_string(response.status) + " " +
-                           std::string(reason_phrase(response.status)) + "\r\n";
-        for (const HeaderField& field : response.headers) {
-            text += field.name + ": " + field.value + "\r\n";
-        }
-        text += "Content-Length: " + std::to_string(response.body.size()) + "\r\n\r\n";
-        peer.send(text + response.body);
-    }
-
-    Reply remember(Request request) {
+    Reply remember(const Request& request) {
         const std::scoped_lock lock(mutex_);
-        requests_.push_back(std::move(request));
+        requests_.push_back(request);
         arrived_.notify_all();
         if (script_.empty()) return always_;
         Reply reply = std::move(script_.front());
@@ -139,9 +86,8 @@ class HttpCatcher {
     }
 
     std::unique_ptr<EventLoop> loop_;
-    std::unique_ptr<TcpServer> server_;
+    std::unique_ptr<HttpReceiver> receiver_;
     std::uint16_t port_;
-    std::map<int, Reader> readers_;  // of the loop's thread, by number of the peer
 
     mutable std::mutex mutex_;  // guards what follows
     mutable std::condition_variable arrived_;

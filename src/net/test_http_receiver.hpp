@@ -1,5 +1,6 @@
 // A receiver of webhooks for tests: a real HTTP server on loopback that answers as it is told and
-// keeps what it was sent. Runs on the loop of the test.
+// keeps what it was sent. Runs on the loop of the test; test_http_catcher.hpp is one with a thread
+// of its own.
 //
 //   HttpReceiver receiver(loop);
 //   receiver.plan({{.status = 503, .retry_after = "2"}, {.reset = true}});   // then 200 for ever
@@ -7,6 +8,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,7 +23,7 @@ namespace pollux::net::test {
 
 struct PlannedAnswer {
     int status = 200;
-    std::string body = "ok";
+    std::string body = "ok\n";
     std::string retry_after = {};  // empty: no such field
     std::string location = {};     // likewise
     bool reset = false;            // instead of an answer
@@ -30,13 +32,15 @@ struct PlannedAnswer {
 
 class HttpReceiver {
   public:
-    explicit HttpReceiver(EventLoop& loop, const TlsServerContext* tls = nullptr)
+    // Port 0: any that is free.
+    explicit HttpReceiver(EventLoop& loop, const TlsServerContext* tls = nullptr,
+                          std::uint16_t port = 0)
         : tls_(tls != nullptr),
           server_(loop, {.handler_timeout = std::chrono::minutes(10)},
-                  [this](Request request, Responder responder) {
-                      take(std::move(request), std::move(responder));
+                  [this](const Request& request, Responder responder) {
+                      take(request, std::move(responder));
                   }) {
-        auto address = server_.listen(SocketAddress::loopback(0), tls);
+        auto address = server_.listen(SocketAddress::loopback(port), tls);
         POLLUX_CHECK_MSG(address.has_value(), "the receiver of the test cannot listen");
         port_ = address->port();
     }
@@ -52,6 +56,8 @@ class HttpReceiver {
         planned_.insert(planned_.end(), answers.begin(), answers.end());
     }
     PlannedAnswer otherwise;
+    // Asked in place of these; then nothing is kept here.
+    std::function<PlannedAnswer(const Request&)> decide;
 
     const std::vector<Request>& requests() const { return requests_; }
     // Those that were answered with 2xx.
@@ -66,15 +72,21 @@ class HttpReceiver {
     }
 
   private:
-    void take(Request request, Responder responder) {
+    PlannedAnswer next(const Request& request) {
+        if (decide) return decide(request);
         PlannedAnswer answer = otherwise;
         if (!planned_.empty()) {
             answer = std::move(planned_.front());
             planned_.pop_front();
         }
         requests_.push_back(request);
+        if (!answer.silent && answer.status / 100 == 2) taken_.push_back(request);
+        return answer;
+    }
+
+    void take(const Request& request, Responder responder) {
+        const PlannedAnswer answer = next(request);
         if (answer.silent) return kept_.push_back(std::move(responder));
-        if (answer.status / 100 == 2) taken_.push_back(std::move(request));
         // A reset after the message was taken: the sender cannot know, and repeats.
         if (answer.reset) return responder.abort();
         Response response = Response::text(answer.status, answer.body);

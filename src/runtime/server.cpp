@@ -19,6 +19,7 @@ constexpr base::Duration kHouseEvery = std::chrono::seconds(1);
 constexpr std::uint64_t kSettingsEvery = 2;   // turns of the house
 constexpr std::uint64_t kMemoriesEvery = 60;  // turns of the house
 constexpr std::uint64_t kAuditTrimEvery = 60;
+constexpr std::uint64_t kSilencesEvery = 3600;
 constexpr base::Duration kStopWait = std::chrono::seconds(5);
 constexpr std::size_t kMaxShards = 8;
 
@@ -91,7 +92,8 @@ Server::~Server() { stop(); }
 base::Result<std::unique_ptr<Server>> Server::start(net::EventLoop& loop, observe::Log& log,
                                                     ServerOptions options) {
     std::unique_ptr<Server> server(new Server(loop, log, std::move(options)));
-    const auto steps = {&Server::open_store, &Server::load, &Server::load_settings,
+    const auto steps = {&Server::open_store,        &Server::load,
+                        &Server::load_settings,     &Server::load_channels,
                         &Server::start_checkpoints, &Server::start_threads};
     for (const auto step : steps) {
         if (auto status = (server.get()->*step)(); !status) {
@@ -399,6 +401,7 @@ void Server::keep_house() {
     }
     if (house_turn_ % kMemoriesEvery == 0) save_memories(false);
     if (house_turn_ % kAuditTrimEvery == 1) trim_audit();
+    if (house_turn_ % kSilencesEvery == 1) forget_silences();
     jobs_->tick(net::wall_now());
     well_.store(core_answers_ && !store_->stats().failing, std::memory_order_relaxed);
     watch_workers();

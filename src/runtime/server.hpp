@@ -17,6 +17,7 @@
 #include "base/result.hpp"
 #include "config/fleet_edit.hpp"
 #include "config/fleet_reader.hpp"
+#include "config/notify.hpp"
 #include "config/objects.hpp"
 #include "config/settings_resolve.hpp"
 #include "model/audit.hpp"
@@ -54,6 +55,10 @@ struct ServerOptions {
     AddonSet addons;
     // The fleet files, read again at every reload; empty: the fleet is what is stored.
     std::function<base::Result<std::vector<config::FileText>>()> fleet_files;
+    // The templates of channels, read again at every reload; empty: no channel is checked.
+    std::function<base::Result<std::shared_ptr<const config::ChannelRules>>(
+        const config::Settings&)>
+        channels = {};
     ServiceManager manager{"", std::nullopt};
     std::string version;
     bool offline = false;  // only the store: nothing is polled
@@ -168,6 +173,11 @@ class Server {
     JobDesk* jobs() { return jobs_.get(); }  // null: offline
     // Receivers, routes, silences and the settings of alerts.
     std::shared_ptr<const NotifyPolicy> notify_policy() const;
+    // The templates in force; null: none were given.
+    const std::shared_ptr<const config::ChannelRules>& channels() const { return channels_; }
+    // How the sentinel fares, as it last said. From any thread.
+    void note_sentinel(const model::SentinelStatus& status);
+    model::SentinelStatus sentinel() const;
     // Called after each change of these, on the server's thread; empty: nobody.
     void on_notify_policy(std::function<void()> changed) { policy_changed_ = std::move(changed); }
     // The core answers and the store takes what it is given. From any thread.
@@ -183,6 +193,13 @@ class Server {
     base::Status open_store();
     base::Status load();
     base::Status load_settings();
+    base::Status load_channels();
+    static void check_silences(const config::Fleet& fleet, document::Diagnostics& diagnostics);
+    void forget_silences();
+    void check_channels(const config::ByName<model::Receiver>& receivers,
+                        const config::Places& places, document::Diagnostics& diagnostics) const;
+    base::Result<std::shared_ptr<const config::ChannelRules>> channels_for(
+        const config::Settings& next, const config::Fleet& fleet) const;
     base::Status start_threads();
     void make_checkpointer(std::shared_ptr<const store::AuditKey> key);
     base::Status start_checkpoints();
@@ -283,6 +300,9 @@ class Server {
     std::unique_ptr<AlertDesk> alerts_;
     std::atomic<AlertDesk*> alert_desk_ = nullptr;  // alerts_, for other threads
     std::unique_ptr<UptimeKeeper> uptime_;
+    std::shared_ptr<const config::ChannelRules> channels_;
+    mutable std::mutex sentinel_mutex_;  // guards sentinel_
+    model::SentinelStatus sentinel_;
     std::function<void()> policy_changed_;
     std::atomic<bool> well_ = true;
     WorkerBoard board_;

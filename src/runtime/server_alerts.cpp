@@ -11,6 +11,10 @@
 namespace pollux::runtime {
 namespace {
 
+constexpr base::Duration kKeepSilences = std::chrono::hours(24 * 30);  // after their end
+constexpr std::size_t kMostOverSilences = 10'000;  // above it, the oldest go before that
+constexpr std::size_t kForgottenAtOnce = 1'000;
+
 // A channel for mail that names no server has that of the settings.
 void add_mail_server(model::Channel& channel, const config::Settings& settings) {
     if (channel.kind != model::ChannelKind::kEmail || !channel.url.empty()) return;
@@ -47,6 +51,13 @@ alert::PlannerSettings planner_settings(const config::Settings& settings) {
     return made;
 }
 
+// When it cannot hold anything any more; max: it has no end.
+base::WallTime end_of(const model::Silence& silence) {
+    if (silence.until == base::WallTime{}) return base::WallTime::max();
+    const bool flexible = silence.kind == model::SilenceKind::kFlexible;
+    return silence.until + (flexible ? silence.duration : base::Duration::zero());
+}
+
 }  // namespace
 
 std::shared_ptr<const NotifyPolicy> Server::notify_policy() const {
@@ -63,7 +74,10 @@ std::shared_ptr<const NotifyPolicy> Server::notify_policy() const {
     if (!fleet) return policy;  // it was good when it was stored: nothing of it is believed now
     policy->receivers = config::receivers_of(*fleet);
     for (model::Receiver& receiver : policy->receivers) {
-        for (model::Channel& channel : receiver.channels) add_mail_server(channel, settings_);
+        for (model::Channel& channel : receiver.channels) {
+            add_mail_server(channel, settings_);
+            if (channels_) channel.digests = channels_->digests(channel);
+        }
     }
     policy->routes = config::routes_of(*fleet);
     config::ByName<std::string> ids;
@@ -72,6 +86,95 @@ std::shared_ptr<const NotifyPolicy> Server::notify_policy() const {
     }
     policy->silences = config::silences_of(*fleet, ids);
     return policy;
+}
+
+void Server::note_sentinel(const model::SentinelStatus& status) {
+    const std::lock_guard lock(sentinel_mutex_);
+    sentinel_ = status;
+}
+
+model::SentinelStatus Server::sentinel() const {
+    const std::lock_guard lock(sentinel_mutex_);
+    return sentinel_;
+}
+
+base::Status Server::load_channels() {
+    if (!options_.channels) return {};
+    auto rules = options_.channels(settings_);
+    if (!rules) return std::unexpected(rules.error());
+    channels_ = std::move(*rules);
+    return {};
+}
+
+void Server::check_channels(const config::ByName<model::Receiver>& receivers,
+                            const config::Places& places,
+                            document::Diagnostics& diagnostics) const {
+    if (channels_) config::check_channels(receivers, places, *channels_, diagnostics);
+}
+
+// Those of other settings; what receivers need must be there.
+base::Result<std::shared_ptr<const config::ChannelRules>> Server::channels_for(
+    const config::Settings& next, const config::Fleet& fleet) const {
+    if (!options_.channels || next.channel_folder == settings_.channel_folder) return channels_;
+    auto rules = options_.channels(next);
+    if (!rules) return std::unexpected(rules.error());
+    document::Diagnostics diagnostics;
+    config::check_channels(fleet.receivers, {}, **rules, diagnostics);
+    if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
+    return rules;
+}
+
+void Server::check_silences(const config::Fleet& fleet, document::Diagnostics& diagnostics) {
+    const base::WallTime now = net::wall_now();
+    const auto open = std::ranges::count_if(
+        fleet.silences, [&](const auto& one) { return end_of(one.second) > now; });
+    if (static_cast<std::size_t>(open) <= alert::kMostSilences) return;
+    diagnostics.error({}, "silences",
+                      fmt::format("there would be {} that are not over, and at most {} are kept: "
+                                  "end some, or let one with wider matchers take their place",
+                                  open, alert::kMostSilences));
+}
+
+// What people silenced is kept for a while after it is over, so that they can look it up.
+void Server::forget_silences() {
+    if (options_.offline) return;
+    std::vector<model::ConfigObject> silences;
+    for (const model::ConfigObject& object : *objects_) {
+        const bool ours =
+            object.kind == model::ObjectKind::kSilence && object.origin == model::Origin::kApi;
+        if (ours) silences.push_back(object);
+    }
+    const auto fleet = config::from_objects(silences);
+    if (!fleet) return;
+    const base::WallTime now = net::wall_now();
+    std::vector<std::pair<base::WallTime, std::string>> over;
+    for (const auto& [name, silence] : fleet->silences) {
+        if (const base::WallTime end = end_of(silence); end <= now) over.emplace_back(end, name);
+    }
+    std::ranges::sort(over);
+    const std::size_t above = over.size() - std::min(over.size(), kMostOverSilences);
+    std::vector<config::WantedObject> gone;
+    for (std::size_t i = 0; i < over.size() && gone.size() < kForgottenAtOnce; ++i) {
+        if (i >= above && over[i].first + kKeepSilences > now) break;
+        config::WantedObject& one = gone.emplace_back();
+        one.verb = config::EditVerb::kRemove;
+        one.kind = model::ObjectKind::kSilence;
+        one.name = over[i].second;
+    }
+    if (gone.empty()) return;
+    model::AuditEntry entry;
+    entry.at = now;
+    entry.principal = "system";
+    entry.action = "silence.forget";
+    entry.object = "silences";
+    entry.after = fmt::format("{} removed that were over for long", gone.size());
+    document::Diagnostics diagnostics;
+    const auto done = edit(gone, {"silences that were over for long", {entry}}, diagnostics);
+    if (!done) {
+        log_.warn("old silences were not removed", {{"error", done.error().message}});
+        return;
+    }
+    log_.info("old silences were removed", {{"count", std::to_string(gone.size())}});
 }
 
 void Server::load_alerts(store::LoadVisitor& visitor) {

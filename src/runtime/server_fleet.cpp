@@ -18,6 +18,20 @@ namespace {
 constexpr base::Duration kCommitWait = std::chrono::seconds(30);
 constexpr base::Duration kTakenWait = std::chrono::seconds(5);
 
+// Those that are added or changed: what was stored before must not stand in the way of an edit.
+config::ByName<model::Receiver> receivers_in(const config::Fleet& fleet,
+                                             const config::FleetDiff& changes) {
+    config::ByName<model::Receiver> out;
+    const auto take = [&](const model::ConfigObject& object) {
+        if (object.kind != model::ObjectKind::kReceiver) return;
+        const auto found = fleet.receivers.find(object.name);
+        if (found != fleet.receivers.end()) out.insert(*found);
+    };
+    for (const model::ConfigObject& one : changes.additions) take(one);
+    for (const config::ObjectChange& one : changes.changes) take(one.after);
+    return out;
+}
+
 }  // namespace
 
 // What is given outlives the inputs.
@@ -64,6 +78,8 @@ base::Result<ApplyReport> Server::apply(const std::vector<config::FileText>& fil
     if (diagnostics.ok()) {
         config::check_fleet(loaded.fleet, loaded.places, diagnostics);
         check_zones(loaded.fleet, loaded.places, diagnostics);
+        check_channels(loaded.fleet.receivers, loaded.places, diagnostics);
+        check_silences(loaded.fleet, diagnostics);
     }
     if (!diagnostics.ok()) {
         return std::unexpected(
@@ -126,6 +142,11 @@ base::Result<ApplyReport> Server::edit(std::span<const config::WantedObject> wan
     if (!fleet) return std::unexpected(fleet.error());
     config::check_fleet(*fleet, {}, diagnostics);
     check_zones(*fleet, {}, diagnostics);
+    check_channels(receivers_in(*fleet, *changes), {}, diagnostics);
+    const auto adds_silence = [](const model::ConfigObject& one) {
+        return one.kind == model::ObjectKind::kSilence;
+    };
+    if (std::ranges::any_of(changes->additions, adds_silence)) check_silences(*fleet, diagnostics);
     if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
     if (auto status = take_objects(*changes, {}, cause, report.warnings); !status) {
         return std::unexpected(status.error());
@@ -273,17 +294,19 @@ base::Status Server::refresh() {
 
 base::Status Server::reload() {
     options_.manager.reloading();
-    base::Status status;
-    if (options_.fleet_files) {
+    const auto channels_before = channels_;
+    base::Status status = load_channels();
+    if (status && options_.fleet_files) {
         auto files = options_.fleet_files();
         if (!files) {
             status = std::unexpected(files.error());
         } else if (auto applied = apply(*files, OwnedElsewhere::kKeep); !applied) {
             status = std::unexpected(applied.error());
         }
-    } else {
+    } else if (status) {
         status = refresh();
     }
+    if (!status) channels_ = channels_before;
     if (sources_) sources_->refresh();
     if (auto settings = look_at_settings_file(); !settings && status) status = std::move(settings);
     ++(status ? reloads_ok_ : reloads_failed_);

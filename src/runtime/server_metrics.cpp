@@ -189,6 +189,7 @@ void Server::metrics(std::move_only_function<void(std::string)> done) {
         write_own_metrics(gathering->shards, gathering->inbound, page);
         MetricWriter writer(page);
         write_alert_metrics(writer, gathering->alerts);
+        write_sentinel_metrics(writer, sentinel());
         gathering->done(std::move(page));
     };
     ask(

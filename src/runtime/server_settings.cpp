@@ -119,6 +119,8 @@ base::Status Server::change_settings(config::StoredSettings wanted, const Cause&
     if (!egress) return std::unexpected(egress.error());
     auto limits = inbound_limits(next);
     if (!limits) return std::unexpected(limits.error());
+    auto channels = channels_for(next, *fleet);
+    if (!channels) return std::unexpected(channels.error());
 
     if (auto status = store_settings(wanted, cause); !status) return status;
     for (const auto& change : config::changes(stored_, wanted)) {
@@ -132,6 +134,7 @@ base::Status Server::change_settings(config::StoredSettings wanted, const Cause&
     }
     stored_ = std::move(wanted);
     settings_ = std::move(next);
+    channels_ = std::move(*channels);
     log_.set_level(log_level_of(settings_.log_level));
     for (const auto& shard : shards_) {
         shard->set_egress(*egress);

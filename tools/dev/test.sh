@@ -11,7 +11,8 @@ test_help() {
 usage: ./dev test [--quick] [--coverage] [--fuzz]
 
 Lints, builds the preset \`test\` (ASan and UBSan) and runs all tests on all cores.
-The last line is always \`N passed, N failed\`; lint checks count as tests.
+The last line is always \`N passed, N failed\`, and \`, N skipped\` if some could not run here; lint
+checks count as tests.
 
   --quick      leave out tests with the label slow
   --coverage   build the preset \`coverage\` instead, and fail below $coverage_minimum % of the lines of
@@ -84,7 +85,7 @@ dev_test() {
         --output-on-failure --no-tests=ignore --test-output-truncation head \
         --output-junit "$root/$results/ctest.xml" >&2 || true
     read -ra counts < <(tools/dev/count_tests.py "$results") || true
-    [[ ${#counts[@]} -eq 2 ]] || give_up "ctest left no result that can be counted"
+    [[ ${#counts[@]} -eq 3 ]] || give_up "ctest left no result that can be counted"
     passed=$((passed + counts[0])) failed=$((failed + counts[1]))
 
     if [[ -n "$coverage" ]]; then count_check "coverage of $coverage_minimum %" check_coverage; fi
@@ -92,6 +93,9 @@ dev_test() {
     # Again beside the failed tests: an hour of output lies between.
     local check
     for check in "${lint_failures[@]}"; do echo "FAILED lint: $check" >&2; done
-    echo "$passed passed, $failed failed"
+    # What could not run here is no success: it is said, and named above.
+    local not_run=""
+    if [[ ${counts[2]} -gt 0 ]]; then not_run=", ${counts[2]} skipped"; fi
+    echo "$passed passed, $failed failed$not_run"
     [[ $failed -eq 0 ]]
 }

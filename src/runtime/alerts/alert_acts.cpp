@@ -79,8 +79,8 @@ void AlertDesk::Work::test_receiver(const std::string& receiver,
     ledger_.commit();
 }
 
-void AlertDesk::Work::retry(const std::string& notification, std::optional<model::AuditEntry> entry,
-                            Done done) {
+void AlertDesk::Work::settle(const std::string& notification, model::DeliveryState next,
+                             std::optional<model::AuditEntry> entry, Done done) {
     auto found = store_.alert_reader().notification(notification);
     if (!found) {
         done(std::unexpected(found.error()));
@@ -95,15 +95,19 @@ void AlertDesk::Work::retry(const std::string& notification, std::optional<model
     if (row.state != model::DeliveryState::kFailed) {
         done(base::config_error(
             "notification.state",
-            fmt::format("notification {} is {}: only one that was given up is tried again",
-                        notification, to_string(row.state))));
+            fmt::format("notification {} is {}: only one that was given up is {}", notification,
+                        to_string(row.state),
+                        next == model::DeliveryState::kWaiting ? "tried again" : "dismissed")));
         return;
     }
-    row.state = model::DeliveryState::kWaiting;
-    row.not_before = net::wall_now();
-    row.attempts = 0;
-    outbox_.insert_or_assign(row.id, row);
-    ledger_.add(std::move(row), true);
+    row.state = next;
+    const bool again = next == model::DeliveryState::kWaiting;
+    if (again) {
+        row.not_before = net::wall_now();
+        row.attempts = 0;
+        outbox_.insert_or_assign(row.id, row);
+    }
+    ledger_.add(std::move(row), again);
     ledger_.add_act(std::move(entry), std::move(done));
     ledger_.commit();
 }
@@ -153,11 +157,14 @@ AlertTally AlertDesk::Work::tally(const AlertSight& visible) const {
     return tally;
 }
 
-std::vector<std::string> AlertDesk::Work::silences_of(const std::string& alert) const {
-    const auto found = open_.find(alert);
-    if (found == open_.end()) return {};
-    auto hold = planner_.silences().holding(alert::labels_of(found->second), net::wall_now());
-    return hold ? std::move(hold->ids) : std::vector<std::string>();
+AlertStanding AlertDesk::Work::standing_of(const model::Alert& alert) const {
+    AlertStanding standing;
+    standing.flap_percent = engine_.flap_percent(alert.fingerprint);
+    if (!is_open(alert)) return standing;
+    if (auto hold = planner_.silences().holding(alert::labels_of(alert), net::wall_now())) {
+        standing.silenced_by = std::move(hold->ids);
+    }
+    return standing;
 }
 
 AlertCounts AlertDesk::Work::counts() const {

@@ -123,7 +123,17 @@ void AlertDesk::test_receiver(std::string receiver, std::optional<model::AuditEn
 void AlertDesk::retry(std::string notification, std::optional<model::AuditEntry> entry, Done done) {
     loop_->post([this, notification = std::move(notification), entry = std::move(entry),
                  done = std::move(done)]() mutable {
-        work_->retry(notification, std::move(entry), std::move(done));
+        work_->settle(notification, model::DeliveryState::kWaiting, std::move(entry),
+                      std::move(done));
+    });
+}
+
+void AlertDesk::dismiss(std::string notification, std::optional<model::AuditEntry> entry,
+                        Done done) {
+    loop_->post([this, notification = std::move(notification), entry = std::move(entry),
+                 done = std::move(done)]() mutable {
+        work_->settle(notification, model::DeliveryState::kCancelled, std::move(entry),
+                      std::move(done));
     });
 }
 
@@ -144,10 +154,9 @@ void AlertDesk::tally(AlertSight visible, std::move_only_function<void(AlertTall
     });
 }
 
-void AlertDesk::silences_of(std::string alert,
-                            std::move_only_function<void(std::vector<std::string>)> done) {
+void AlertDesk::standing_of(model::Alert alert, std::move_only_function<void(AlertStanding)> done) {
     loop_->post([this, alert = std::move(alert), done = std::move(done)]() mutable {
-        done(work_->silences_of(alert));
+        done(work_->standing_of(alert));
     });
 }
 

@@ -69,6 +69,11 @@ struct AlertCounts {
     std::map<DeliveryCounts::Channel, ChannelCounts> deliveries;
 };
 
+struct AlertStanding {
+    double flap_percent = 0;               // of its fingerprint, see alert/flap_history.hpp
+    std::vector<std::string> silenced_by;  // ids, sorted
+};
+
 struct AlertDeskOptions {
     base::SipKey seed;  // of ids; of this life
     alert::ZoneLookup zones;
@@ -132,6 +137,8 @@ class AlertDesk {
     // Tries a delivery that was given up once more. Error notification.unknown or
     // notification.state.
     void retry(std::string notification, std::optional<model::AuditEntry> entry, Done done);
+    // Nobody cares any more about a delivery that was given up: it is cancelled. Errors likewise.
+    void dismiss(std::string notification, std::optional<model::AuditEntry> entry, Done done);
 
     // Who would be told of an alert with these labels now, in words.
     void explain_route(model::AlertLabels labels, model::Severity severity,
@@ -139,9 +146,8 @@ class AlertDesk {
     void open_alerts(std::move_only_function<void(std::vector<model::Alert>)> done);
     // Counts of what `visible` lets see.
     void tally(AlertSight visible, std::move_only_function<void(AlertTally)> done);
-    // Silences that hold an alert, by its id.
-    void silences_of(std::string alert,
-                     std::move_only_function<void(std::vector<std::string>)> done);
+    // How an alert stands at this moment.
+    void standing_of(model::Alert alert, std::move_only_function<void(AlertStanding)> done);
     void collect_counts(std::move_only_function<void(AlertCounts)> done);
 
   private:

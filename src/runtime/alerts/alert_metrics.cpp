@@ -63,4 +63,21 @@ void write_alert_metrics(observe::MetricWriter& writer, const AlertCounts& count
     write_deliveries(writer, counts);
 }
 
+void write_sentinel_metrics(observe::MetricWriter& writer, const model::SentinelStatus& status) {
+    const auto since = [&](MetricId id, base::WallTime at) {
+        writer.family(id);
+        if (at != base::WallTime{}) writer.sample({}, static_cast<double>(at.us) / 1e6);
+    };
+    writer.family(MetricId::kSentinelHeartbeats);
+    if (status.sends) {
+        writer.sample({"sent"}, static_cast<double>(status.sent));
+        writer.sample({"failed"}, static_cast<double>(status.failed));
+        writer.sample({"skipped"}, static_cast<double>(status.skipped));
+    }
+    since(MetricId::kSentinelLastSuccess, status.last_sent);
+    writer.family(MetricId::kSentinelPeerUp);
+    if (status.watches) writer.sample({}, status.peer_lost ? 0 : 1);
+    since(MetricId::kSentinelPeerSeen, status.peer_seen);
+}
+
 }  // namespace pollux::runtime

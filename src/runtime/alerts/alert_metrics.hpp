@@ -7,5 +7,6 @@
 namespace pollux::runtime {
 
 void write_alert_metrics(observe::MetricWriter& writer, const AlertCounts& counts);
+void write_sentinel_metrics(observe::MetricWriter& writer, const model::SentinelStatus& status);
 
 }  // namespace pollux::runtime

@@ -68,25 +68,38 @@ void AlertDesk::Work::set_policy(std::shared_ptr<const NotifyPolicy> policy) {
         log_.error("the routes of notifications cannot be used: the ones before stay in force",
                    {{"error", router.error().message}});
     }
-    std::set<std::string, std::less<>> wanted;
+    take_silences();
+    decide_soon();
+}
+
+// Those that are over stay with the fleet for a while, but hold nothing.
+void AlertDesk::Work::take_silences() {
+    std::set<std::string, std::less<>> known;
+    std::map<std::string, model::Silence, std::less<>> wanted;
+    const base::WallTime now = net::wall_now();
     for (model::Silence silence : policy_->silences) {
-        wanted.insert(silence.id);
+        known.insert(silence.id);
         if (const auto begun = begun_.find(silence.id); begun != begun_.end()) {
             silence.started = begun->second;
         }
-        if (auto status = planner_.put_silence(silence); !status) {
+        if (alert::SilenceBook::over(silence, now)) continue;
+        wanted.insert_or_assign(silence.id, std::move(silence));
+    }
+    for (const model::Silence& one : planner_.silences().all()) {
+        if (!wanted.contains(one.id)) planner_.remove_silence(one.id);
+    }
+    for (auto& [id, silence] : wanted) {
+        const std::string name = silence.name;
+        if (auto status = planner_.put_silence(std::move(silence)); !status) {
             log_.error("a silence cannot be used",
-                       {{"key", silence.name}, {"error", status.error().message}});
+                       {{"key", name}, {"error", status.error().message}});
         }
     }
-    for (const model::Silence& known : planner_.silences().all()) {
-        if (wanted.contains(known.id)) continue;
-        planner_.remove_silence(known.id);
-        if (begun_.erase(known.id) != 0) {
-            ledger_.add_memory(fmt::format("{}{}", kBegunSilence, known.id), "");
-        }
-    }
-    decide_soon();
+    std::erase_if(begun_, [&](const auto& one) {
+        if (known.contains(one.first)) return false;
+        ledger_.add_memory(fmt::format("{}{}", kBegunSilence, one.first), "");
+        return true;
+    });
 }
 
 void AlertDesk::Work::set_delivery(Deliver deliver) {
@@ -247,6 +260,7 @@ void AlertDesk::Work::keep_house() {
     if (auto suspects = book_.suspects(); !suspects.empty()) watch_.look(std::move(suspects));
     if (watch_.survey_due()) watch_.survey(known_targets());
     if (house_turn_++ % kTrimEvery == 0) {
+        planner_.silences().forget(net::wall_now(), base::Duration::zero());
         ledger_.trim(net::wall_now() - policy_->retention);
         ledger_.commit();
     }

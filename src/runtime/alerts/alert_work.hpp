@@ -40,6 +40,7 @@ class AlertDesk::Work {
 
     void set_image(AlertImage image);
     void set_policy(std::shared_ptr<const NotifyPolicy> policy);
+    void take_silences();
     void set_delivery(Deliver deliver);
     void set_sink(AlertSink sink) { sink_ = std::move(sink); }
 
@@ -53,12 +54,14 @@ class AlertDesk::Work {
                   Done done);
     void test_receiver(const std::string& receiver, std::optional<model::AuditEntry> entry,
                        TestDone done);
-    void retry(const std::string& notification, std::optional<model::AuditEntry> entry, Done done);
+    // Of one that was given up.
+    void settle(const std::string& notification, model::DeliveryState next,
+                std::optional<model::AuditEntry> entry, Done done);
 
     std::string explain_route(const model::AlertLabels& labels, model::Severity severity) const;
     std::vector<model::Alert> open_alerts() const;
     AlertTally tally(const AlertSight& visible) const;
-    std::vector<std::string> silences_of(const std::string& alert) const;
+    AlertStanding standing_of(const model::Alert& alert) const;
     AlertCounts counts() const;
     bool idle() const { return ledger_.idle(); }
 

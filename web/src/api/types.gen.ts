@@ -325,7 +325,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** When each channel last worked, and its last error. */
+        /** When each channel last worked, and its last error; and how the sentinel fares. */
         get: operations["listChannels"];
         put?: never;
         post?: never;
@@ -1152,6 +1152,26 @@ export interface paths {
         get: operations["getNotification"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notifications/{id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Nobody cares any more about a delivery that was given up.
+         * @description It is `cancelled` from then on, and its last error stays with it.
+         */
+        post: operations["dismissNotification"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3072,6 +3092,8 @@ export interface operations {
                      *         "rule": "no answer",
                      *         "fields": {}
                      *       },
+                     *       "flap_percent": 14.3,
+                     *       "silenced_by": [],
                      *       "timeline": [],
                      *       "notifications": []
                      *     }
@@ -3573,7 +3595,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [],
+                     *       "sentinel": {}
                      *     }
                      */
                     "application/json": unknown;
@@ -6304,6 +6327,59 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "5d41402abc4b2a76b9719d911017c592",
+                     *       "number": 4,
+                     *       "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *       "receiver": "ops",
+                     *       "channel": "mail",
+                     *       "route": "critical",
+                     *       "kind": "problem",
+                     *       "made": "2026-01-02T03:04:05.000Z",
+                     *       "state": "delivered",
+                     *       "attempts": 1,
+                     *       "provisional": false
+                     *     }
+                     */
+                    "application/json": unknown;
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dismissNotification: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same request does the act once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
         responses: {
             /** @description Done. */
             200: {
