@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -102,14 +103,14 @@ void SshCommand::on_exit_signal(ssh_session, ssh_channel, const char* signal, in
 
 SshConnection::SshConnection(net::EventLoop& loop, net::Resolver& resolver,
                              std::shared_ptr<const net::EgressPolicy> egress, Address address,
-                             SshRules rules, KeyFiles& keys, Events events)
+                             SshRules rules, KeyFiles& keys, AgentThreads& threads, Events events)
     : loop_(loop),
       egress_(std::move(egress)),
       address_(std::move(address)),
       rules_(std::move(rules)),
       keys_(keys),
       events_(std::move(events)),
-      agent_(loop),
+      agent_(loop, threads, [this] { advance(); }),
       connector_(loop, resolver, egress_),
       again_(loop, [this] { advance(); }) {}
 
@@ -122,10 +123,6 @@ SshConnection::~SshConnection() {
     if (event_ != nullptr) {
         ssh_event_remove_session(event_, session_);
         ssh_event_free(event_);
-    }
-    if (session_ != nullptr) {
-        ssh_disconnect(session_);
-        ssh_free(session_);
     }
 }
 
@@ -151,15 +148,6 @@ void SshConnection::connect(base::BootTime deadline) {
     started_ = net::boot_now();
     idle_since = started_;
     last_sign = started_;
-    if (!address_.credentials->ssh_agent) return reach(deadline);
-    const char* path = std::getenv("SSH_AUTH_SOCK");
-    agent_.ask(path == nullptr ? "" : path, [this, deadline](std::string problem) {
-        agent_problem_ = std::move(problem);
-        reach(deadline);
-    });
-}
-
-void SshConnection::reach(base::BootTime deadline) {
     connector_.start(address_.host, address_.port, deadline, [this](auto result) {
         phases_.dns = connector_.dns_time();
         if (!result) {
@@ -172,12 +160,20 @@ void SshConnection::reach(base::BootTime deadline) {
     });
 }
 
+void SshConnection::extend(base::BootTime deadline) {
+    if (stage_ == Stage::kConnecting) connector_.extend(deadline);
+}
+
 void SshConnection::take_socket(const net::ConnectedSocket& socket) {
     phases_.connect = net::boot_now() - started_;
     log_.push_back("connected to " + socket.peer.to_string());
     const int on = 1;
     setsockopt(socket.fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    session_ = ssh_new();
+    owned_.reset(ssh_new(), [](ssh_session_struct* session) {
+        if (session != nullptr) ssh_disconnect(session);
+        ssh_free(session);
+    });
+    session_ = owned_.get();
     if (session_ == nullptr) {
         close(socket.fd);
         return fail(FailureKind::kInternal, "ssh.memory", "out of memory");
@@ -214,6 +210,10 @@ void SshConnection::advance() {
 
 void SshConnection::update_watch() {
     if (stage_ == Stage::kDead || session_ == nullptr) return;
+    if (agent_.waits()) {  // the server has its turn after the agent
+        if (std::exchange(watched_, 0) != 0) loop_.unwatch(fd_);
+        return;
+    }
     const bool pending = (ssh_get_poll_flags(session_) & SSH_WRITE_PENDING) != 0;
     const std::uint32_t events = EPOLLIN | (pending ? std::uint32_t{EPOLLOUT} : 0U);
     if (events == watched_) return;
@@ -325,11 +325,11 @@ bool SshConnection::step_login() {
 
 void SshConnection::fail_login() {
     const model::Credentials& given = *address_.credentials;
-    if (!agent_problem_.empty() && given.ssh_key.empty() && given.password.empty()) {
+    if (!agent_.problem().empty() && given.ssh_key.empty() && given.password.empty()) {
         return fail(FailureKind::kConnection, "ssh.agent",
                     fmt::format("{}: the SSH agent cannot be used: {}. Start it where the server "
                                 "finds it (SSH_AUTH_SOCK), or give a key",
-                                where(), agent_problem_));
+                                where(), agent_.problem()));
     }
     fail(FailureKind::kAuth, "ssh.auth",
          fmt::format("{} was refused; tried: {}; the server takes: {}. Check user name, key and "
@@ -353,9 +353,13 @@ int SshConnection::try_login() {
             return try_key();
         case Login::kAgent:
             if (!given.ssh_agent || (allowed_ & SSH_AUTH_METHOD_PUBLICKEY) == 0) break;
-            note(agent_problem_.empty() ? "agent" : "agent (" + agent_problem_ + ")");
-            if (!agent_problem_.empty()) break;
-            return ssh_userauth_agent(session_, nullptr);
+            if (agent_.problem().empty()) {
+                note("agent");
+                const int result = agent_.step(owned_);
+                if (agent_.problem().empty()) return result;
+            }
+            note("agent (" + agent_.problem() + ")");
+            break;
         case Login::kPassword:
             if (given.password.empty() || (allowed_ & SSH_AUTH_METHOD_PASSWORD) == 0) break;
             note("password");
