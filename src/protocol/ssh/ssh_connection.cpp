@@ -164,9 +164,19 @@ void SshConnection::extend(base::BootTime deadline) {
     if (stage_ == Stage::kConnecting) connector_.extend(deadline);
 }
 
+base::Result<std::vector<std::string>> SshConnection::known_types() const {
+    if (!rules_.host_keys) return std::vector<std::string>();
+    return rules_.host_keys->types_of(HostKeys::name_of(address_.host, address_.port));
+}
+
 void SshConnection::take_socket(const net::ConnectedSocket& socket) {
     phases_.connect = net::boot_now() - started_;
     log_.push_back("connected to " + socket.peer.to_string());
+    const auto types = known_types();
+    if (!types) {
+        close(socket.fd);
+        return fail(types.error());
+    }
     const int on = 1;
     setsockopt(socket.fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     owned_.reset(ssh_new(), [](ssh_session_struct* session) {
@@ -185,12 +195,9 @@ void SshConnection::take_socket(const net::ConnectedSocket& socket) {
     ssh_options_set(session_, SSH_OPTIONS_HOST, address_.host.c_str());
     ssh_options_set(session_, SSH_OPTIONS_USER, address_.credentials->username.c_str());
     ssh_options_set(session_, SSH_OPTIONS_FD, &fd_);
-    const std::string name = HostKeys::name_of(address_.host, address_.port);
-    const auto types =
-        rules_.host_keys ? rules_.host_keys->types_of(name) : std::vector<std::string>();
     // A server shows one of its keys: ask for one that can be compared.
-    if (!types.empty()) {
-        ssh_options_set(session_, SSH_OPTIONS_HOSTKEYS, algorithms_for(types).c_str());
+    if (!types->empty()) {
+        ssh_options_set(session_, SSH_OPTIONS_HOSTKEYS, algorithms_for(*types).c_str());
     }
     stage_ = Stage::kHandshake;
     advance();
@@ -264,17 +271,43 @@ bool SshConnection::check_host_key() {
     const std::string fingerprint = fingerprint_of(seen.key);
     log_.push_back(fmt::format("host key {} {}", seen.type, fingerprint));
     HostKeys::Answer answer;
-    if (rules_.host_keys) answer = rules_.host_keys->check(seen);
+    if (rules_.host_keys) {
+        const auto checked = rules_.host_keys->check(seen);
+        if (!checked) {
+            fail(checked.error());
+            return false;
+        }
+        answer = *checked;
+    }
+    if (answer.authority) log_.push_back("certificates are not used, only the key of the host");
+    if (!seen.key.empty() && answer.verdict == HostKeys::Verdict::kKnown) return true;
+    return believe(seen, answer, fingerprint);
+}
+
+// What to do about a key that is not known.
+bool SshConnection::believe(const HostKey& seen, const HostKeys::Answer& answer,
+                            const std::string& fingerprint) {
+    const auto in_file = [&] {
+        return answer.line == 0 || rules_.host_keys->path().empty()
+                   ? std::string()
+                   : fmt::format(" (line {} of {})", answer.line, rules_.host_keys->path());
+    };
+    if (answer.verdict == HostKeys::Verdict::kRevoked) {
+        fail(FailureKind::kCertificate, "ssh.host_key_revoked",
+             fmt::format("{} shows a key that is revoked{}: {} {}. Nothing was shown to it; give "
+                         "the host a new key",
+                         seen.host, in_file(), seen.type, fingerprint));
+        return false;
+    }
     if (seen.key.empty() || answer.verdict == HostKeys::Verdict::kChanged) {
         fail(FailureKind::kCertificate, "ssh.host_key_changed",
-             fmt::format("the key of {} changed: recorded is {}, the host shows {} {}. Either it "
+             fmt::format("the key of {} changed: recorded is {}{}, the host shows {} {}. Either it "
                          "was installed anew, or somebody stands in between. If you know why: "
                          "pollux ssh host-keys forget {}",
-                         seen.host, answer.known_fingerprint, seen.type, fingerprint,
+                         seen.host, answer.known_fingerprint, in_file(), seen.type, fingerprint,
                          address_.host));
         return false;
     }
-    if (answer.verdict == HostKeys::Verdict::kKnown) return true;
     if (rules_.strict) {
         fail(FailureKind::kCertificate, "ssh.host_key_unknown",
              fmt::format("the key of {} is not recorded ({} {}), and ssh_strict_host_keys is on; "
@@ -285,7 +318,7 @@ bool SshConnection::check_host_key() {
     }
     if (!rules_.host_keys) return true;
     if (const auto kept = rules_.host_keys->remember(seen); !kept) {
-        fail(FailureKind::kInternal, kept.error().code, kept.error().message);
+        fail(kept.error());
         return false;
     }
     log_.push_back("the key is new and believed from now on");
@@ -485,6 +518,11 @@ void SshConnection::keep_alive() {
     last_sign = net::boot_now();
     ssh_send_ignore(session_, "");
     advance();
+}
+
+void SshConnection::fail(const base::Error& error) {
+    const bool config = error.error_class == base::ErrorClass::kConfig;
+    fail(config ? FailureKind::kConfiguration : FailureKind::kInternal, error.code, error.message);
 }
 
 void SshConnection::fail(FailureKind kind, std::string code, std::string message) {

@@ -107,10 +107,13 @@ class SshConnection final : net::FdHandler {
     enum class Login : std::uint8_t { kNone, kKey, kAgent, kPassword, kInteractive, kGiveUp };
 
     void on_ready(int fd, std::uint32_t events) override;
+    base::Result<std::vector<std::string>> known_types() const;
     void take_socket(const net::ConnectedSocket& socket);
     void advance();
     bool step_handshake();
     bool check_host_key();
+    bool believe(const HostKey& seen, const HostKeys::Answer& answer,
+                 const std::string& fingerprint);
     bool step_login();
     void fail_login();
     int try_login();
@@ -121,6 +124,7 @@ class SshConnection final : net::FdHandler {
     void end(SshCommand& command, std::optional<model::PollFailure> failure);
     void update_watch();
     void fail(model::FailureKind kind, std::string code, std::string message);
+    void fail(const base::Error& error);
     std::string where() const;
     std::string last_error() const;
 

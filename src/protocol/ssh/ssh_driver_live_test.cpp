@@ -339,6 +339,34 @@ TEST_F(SshDriverLive, AsksForTheKindOfKeyThatIsRecorded) {
     EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
 }
 
+TEST_F(SshDriverLive, LogsInNowhereWhileTheKeysOfHostsCannotBeRead) {
+    const Sshd sshd(folder);
+    std::filesystem::create_directory(host_keys->path());
+    const auto refused = failure_in(bench.ask(*driver, ask_of("true", sshd.port())));
+    EXPECT_EQ(refused.code, "ssh.host_keys");
+    EXPECT_EQ(refused.kind, model::FailureKind::kConfiguration);
+    EXPECT_THAT(refused.message, HasSubstr(host_keys->path()));
+    EXPECT_EQ(sshd.logins(), 0U);
+    std::filesystem::remove(host_keys->path());
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+}
+
+TEST_F(SshDriverLive, RefusesAHashedHostWithAnotherKeyAndARevokedKey) {
+    const Sshd sshd(folder);
+    make_key(folder, "other_key", "ed25519");
+    const std::string host = fmt::format("[127.0.0.1]:{}", sshd.port());
+    folder.write("data/ssh_known_hosts", host + " " + folder.read("other_key.pub"));
+    net::test::run_tool({"ssh-keygen", "-q", "-H", "-f", host_keys->path()}, folder);
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask_of("true", sshd.port()))).code,
+              "ssh.host_key_changed");
+    folder.write("data/ssh_known_hosts", "\n@revoked * " + folder.read("host_key.pub"));
+    const auto revoked = failure_in(bench.ask(*driver, ask_of("true", sshd.port())));
+    EXPECT_EQ(revoked.code, "ssh.host_key_revoked");
+    EXPECT_EQ(revoked.kind, model::FailureKind::kCertificate);
+    EXPECT_THAT(revoked.message, HasSubstr("line 2 of " + host_keys->path()));
+    EXPECT_EQ(sshd.logins(), 0U);
+}
+
 TEST_F(SshDriverLive, RefusesUnknownHostsWhenStrict) {
     const Sshd sshd(folder);
     make_driver(true);
