@@ -59,7 +59,8 @@ int forget_keys(const SshArguments& arguments) {
     if (*count == 0) {
         fmt::print(stderr,
                    "pollux: no key of {} is recorded in {}; `pollux ssh host-keys ls` "
-                   "lists them\n",
+                   "lists them. A hashed name at another port than 22 is given as [name]:port; "
+                   "lines with patterns or @marks are for an editor\n",
                    arguments.host, keys.path());
         return 1;
     }

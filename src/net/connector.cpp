@@ -83,15 +83,26 @@ void Connector::try_next() {
             attempt_failed(errno);
             return;
         }
-        const auto left = std::max<std::size_t>(1, addresses_.size() - next_ + 1);
-        const base::Duration share = (deadline_ - boot_now()) / static_cast<std::int64_t>(left);
-        if (left > 1) step_.arm_in(std::max<base::Duration>(share, std::chrono::milliseconds(1)));
+        share_time();
         if (const auto watched = loop_.watch(fd_, EPOLLOUT, *this); !watched) {
             attempt_failed(ENOMEM);
         }
         return;
     }
     finish(std::unexpected(last_));
+}
+
+// The last one has all that is left.
+void Connector::share_time() {
+    const std::size_t left = addresses_.size() - next_ + 1;
+    if (left <= 1) return;
+    const base::Duration share = (deadline_ - boot_now()) / static_cast<std::int64_t>(left);
+    step_.arm_in(std::max<base::Duration>(share, std::chrono::milliseconds(1)));
+}
+
+void Connector::extend(base::BootTime deadline) {
+    deadline_ = std::max(deadline_, deadline);
+    if (fd_ >= 0) share_time();
 }
 
 void Connector::on_ready(int fd, std::uint32_t) {

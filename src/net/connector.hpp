@@ -42,6 +42,8 @@ class Connector final : FdHandler {
 
     // Addresses share the time until the deadline, which the caller keeps by itself.
     void start(const std::string& host, std::uint16_t port, base::BootTime deadline, Done done);
+    // From now on addresses share the time until this later deadline.
+    void extend(base::BootTime deadline);
 
     // How long the lookup took, and the whole; zero until then. For a literal the first stays zero.
     base::Duration dns_time() const { return dns_time_; }
@@ -51,6 +53,7 @@ class Connector final : FdHandler {
     void on_ready(int fd, std::uint32_t events) override;
     void resolved(const base::Result<SharedAddresses>& found);
     void try_next();
+    void share_time();
     void attempt_failed(int error_number);
     void close_attempt();
     void finish(std::expected<ConnectedSocket, ConnectFailure> result);

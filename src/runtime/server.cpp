@@ -235,7 +235,8 @@ base::Status Server::start_threads() {
         loop_, log_, secret_source(options_.environment, secrets_.get()), *egress,
         [this](const SourceKeeper::Devices& found) { take_discovered(found); });
     host_keys_ = std::make_shared<protocol::ssh::HostKeys>(
-        directory_ ? directory_->path() + "/ssh_known_hosts" : "");
+        directory_ ? directory_->path() + "/ssh_known_hosts" : "",
+        [this](std::string_view what) { log_.warn(what); });
     journal_ = std::make_unique<SignalJournal>(loop_, *store_, log_);
     const std::size_t shards = shards_for(settings_);
     for (std::size_t i = 0; i < shards; ++i) {

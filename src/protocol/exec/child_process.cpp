@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "protocol/exec/process_tree.hpp"
 
 namespace pollux::protocol::exec {
 namespace {
@@ -170,6 +171,8 @@ ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
     std::swap(pidfd_, other.pidfd_);
     std::swap(out_, other.out_);
     std::swap(error_out_, other.error_out_);
+    std::swap(strays_, other.strays_);
+    std::swap(last_signal_, other.last_signal_);
     return *this;
 }
 
@@ -184,18 +187,30 @@ ChildProcess::~ChildProcess() {
     close_fd(pidfd_);
     close_fd(out_);
     close_fd(error_out_);
+    for (int& stray : strays_) close_fd(stray);
 }
 
 void ChildProcess::close_out() { close_fd(out_); }
 void ChildProcess::close_error_out() { close_fd(error_out_); }
 
-void ChildProcess::signal(int number) const {
+void ChildProcess::signal(int number) {
+    if (pid_ <= 0) return;
+    // Before they are orphans, which nobody can tell from others; and once for each kind of signal.
+    if (number != std::exchange(last_signal_, number)) {
+        const std::vector<int> found = strays_of(pid_, pidfd_);
+        strays_.insert(strays_.end(), found.begin(), found.end());
+    }
+    signal_all(number);
+}
+
+void ChildProcess::signal_all(int number) {
     // Not reaped yet: its number and that of its group belong to nobody else.
     if (pid_ > 0) kill(-pid_, number);
+    for (const int stray : strays_) signal_pidfd(stray, number);
 }
 
 base::Result<ChildProcess::End> ChildProcess::reap() {
-    signal(SIGKILL);  // what it left behind in its group
+    signal_all(SIGKILL);  // what it left behind in its group
     siginfo_t facts{};
     int done = 0;
     do {

@@ -40,10 +40,12 @@ class ChildProcess {
     void close_out();
     void close_error_out();
 
-    // To the whole group, while its number is surely its own.
-    void signal(int number) const;
+    // To the whole group, while its number is surely its own, and to what left the group
+    // (process_tree.hpp).
+    void signal(int number);
 
-    // After pidfd() was readable: kills what is left of the group, reaps, and gives the status as
+    // After pidfd() was readable: kills what is left of the group and of those that were signalled
+    // before, reaps, and gives the status as
     // waitid has it: the code, and whether it is a signal.
     struct End {
         int code = 0;
@@ -52,10 +54,14 @@ class ChildProcess {
     base::Result<End> reap();
 
   private:
+    void signal_all(int number);
+
     pid_t pid_ = -1;
     int pidfd_ = -1;
     int out_ = -1;
     int error_out_ = -1;
+    std::vector<int> strays_;  // pidfds of those that had left the group when it was signalled
+    int last_signal_ = 0;
 };
 
 }  // namespace pollux::protocol::exec

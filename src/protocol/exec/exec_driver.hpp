@@ -2,9 +2,9 @@
 // the world they run in and exec_rules.hpp for what may be run.
 //
 // Invariants
-// 1. A program that runs past its deadline is asked to end (SIGTERM to its group) when the ask
-// ends,
-//    and killed after a short grace; neither it nor what it started holds the ask longer.
+// 1. A program that runs past its deadline is asked to end (SIGTERM to its group, and to what left
+//    it) when the ask ends, and killed after a short grace; neither it nor what it started holds
+//    the ask longer.
 // 2. At most kMaxProcesses run at once, the rest waits its turn; of the output only the allowed
 //    bytes are kept, and who prints far more is killed.
 // 3. Every process that was started is reaped here, and no other.

@@ -170,6 +170,43 @@ TEST_F(ExecDriverLive, KillsAProgramThatIgnoresItsEnd) {
     EXPECT_TRUE(bench.run_until([&] { return kill(-group, 0) != 0; })) << "children live on";
 }
 
+// Whether the process whose number stands in the file is there, and no zombie.
+bool lives(const std::string& number) {
+    std::ifstream file("/proc/" + std::to_string(std::stol("0" + number)) + "/stat");
+    std::string pid;
+    std::string name;
+    std::string state;
+    return file >> pid >> name >> state && state != "Z" && state != "X";
+}
+
+TEST_F(ExecDriverLive, KillsWhatLeftTheGroupOfAProgramThatIsStopped) {
+    // In a session of its own, deaf to a kind word, below a process that is in none of ours either.
+    script("deaf", "trap '' TERM; echo $$ > " + folder.file("deaf") + ".new; mv " +
+                       folder.file("deaf") + ".new " + folder.file("deaf") +
+                       ".pid; while :; do sleep 1; done\n");
+    script("leaver", "setsid -w setsid -w " + folder.file("deaf") + "\n");
+    const auto reply = bench.begin(*driver, ask_of({"leaver"}, std::chrono::seconds(50)));
+    ASSERT_TRUE(bench.run_until([&] { return !folder.read("deaf.pid").empty(); }));
+    ASSERT_TRUE(lives(folder.read("deaf.pid")));
+    driver->cancel(bench.last_id());
+    ASSERT_TRUE(bench.run_until([&] { return reply->has_value(); }));
+    EXPECT_TRUE(all_gone());
+    EXPECT_TRUE(bench.run_until([&] { return !lives(folder.read("deaf.pid")); }));
+}
+
+// What docs/plugins.md says of daemons: an orphan cannot be told from the processes of others.
+TEST_F(ExecDriverLive, LeavesADaemonThatLeftItsGroupAndItsParent) {
+    script("daemon", "(setsid sh -c 'echo $$ > " + folder.file("new") + "; mv " +
+                         folder.file("new") + " " + folder.file("pid") +
+                         "; exec sleep 300 >/dev/null 2>&1' &)\nwhile [ ! -e " +
+                         folder.file("pid") + " ]; do sleep 0.1; done\n");
+    EXPECT_TRUE(run({"daemon"}).ok());
+    EXPECT_TRUE(all_gone());
+    const std::string pid = folder.read("pid");
+    EXPECT_TRUE(lives(pid));
+    kill(static_cast<pid_t>(std::stol(pid)), SIGKILL);
+}
+
 TEST_F(ExecDriverLive, DoesNotWaitForChildrenThatKeepThePipe) {
     script("forker", "echo done; sleep 300 &\nexit 0\n");
     const base::BootTime before = net::boot_now();

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -102,14 +103,14 @@ void SshCommand::on_exit_signal(ssh_session, ssh_channel, const char* signal, in
 
 SshConnection::SshConnection(net::EventLoop& loop, net::Resolver& resolver,
                              std::shared_ptr<const net::EgressPolicy> egress, Address address,
-                             SshRules rules, KeyFiles& keys, Events events)
+                             SshRules rules, KeyFiles& keys, AgentThreads& threads, Events events)
     : loop_(loop),
       egress_(std::move(egress)),
       address_(std::move(address)),
       rules_(std::move(rules)),
       keys_(keys),
       events_(std::move(events)),
-      agent_(loop),
+      agent_(loop, threads, [this] { advance(); }),
       connector_(loop, resolver, egress_),
       again_(loop, [this] { advance(); }) {}
 
@@ -122,10 +123,6 @@ SshConnection::~SshConnection() {
     if (event_ != nullptr) {
         ssh_event_remove_session(event_, session_);
         ssh_event_free(event_);
-    }
-    if (session_ != nullptr) {
-        ssh_disconnect(session_);
-        ssh_free(session_);
     }
 }
 
@@ -151,15 +148,6 @@ void SshConnection::connect(base::BootTime deadline) {
     started_ = net::boot_now();
     idle_since = started_;
     last_sign = started_;
-    if (!address_.credentials->ssh_agent) return reach(deadline);
-    const char* path = std::getenv("SSH_AUTH_SOCK");
-    agent_.ask(path == nullptr ? "" : path, [this, deadline](std::string problem) {
-        agent_problem_ = std::move(problem);
-        reach(deadline);
-    });
-}
-
-void SshConnection::reach(base::BootTime deadline) {
     connector_.start(address_.host, address_.port, deadline, [this](auto result) {
         phases_.dns = connector_.dns_time();
         if (!result) {
@@ -172,12 +160,30 @@ void SshConnection::reach(base::BootTime deadline) {
     });
 }
 
+void SshConnection::extend(base::BootTime deadline) {
+    if (stage_ == Stage::kConnecting) connector_.extend(deadline);
+}
+
+base::Result<std::vector<std::string>> SshConnection::known_types() const {
+    if (!rules_.host_keys) return std::vector<std::string>();
+    return rules_.host_keys->types_of(HostKeys::name_of(address_.host, address_.port));
+}
+
 void SshConnection::take_socket(const net::ConnectedSocket& socket) {
     phases_.connect = net::boot_now() - started_;
     log_.push_back("connected to " + socket.peer.to_string());
+    const auto types = known_types();
+    if (!types) {
+        close(socket.fd);
+        return fail(types.error());
+    }
     const int on = 1;
     setsockopt(socket.fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    session_ = ssh_new();
+    owned_.reset(ssh_new(), [](ssh_session_struct* session) {
+        if (session != nullptr) ssh_disconnect(session);
+        ssh_free(session);
+    });
+    session_ = owned_.get();
     if (session_ == nullptr) {
         close(socket.fd);
         return fail(FailureKind::kInternal, "ssh.memory", "out of memory");
@@ -189,12 +195,9 @@ void SshConnection::take_socket(const net::ConnectedSocket& socket) {
     ssh_options_set(session_, SSH_OPTIONS_HOST, address_.host.c_str());
     ssh_options_set(session_, SSH_OPTIONS_USER, address_.credentials->username.c_str());
     ssh_options_set(session_, SSH_OPTIONS_FD, &fd_);
-    const std::string name = HostKeys::name_of(address_.host, address_.port);
-    const auto types =
-        rules_.host_keys ? rules_.host_keys->types_of(name) : std::vector<std::string>();
     // A server shows one of its keys: ask for one that can be compared.
-    if (!types.empty()) {
-        ssh_options_set(session_, SSH_OPTIONS_HOSTKEYS, algorithms_for(types).c_str());
+    if (!types->empty()) {
+        ssh_options_set(session_, SSH_OPTIONS_HOSTKEYS, algorithms_for(*types).c_str());
     }
     stage_ = Stage::kHandshake;
     advance();
@@ -214,6 +217,10 @@ void SshConnection::advance() {
 
 void SshConnection::update_watch() {
     if (stage_ == Stage::kDead || session_ == nullptr) return;
+    if (agent_.waits()) {  // the server has its turn after the agent
+        if (std::exchange(watched_, 0) != 0) loop_.unwatch(fd_);
+        return;
+    }
     const bool pending = (ssh_get_poll_flags(session_) & SSH_WRITE_PENDING) != 0;
     const std::uint32_t events = EPOLLIN | (pending ? std::uint32_t{EPOLLOUT} : 0U);
     if (events == watched_) return;
@@ -264,17 +271,43 @@ bool SshConnection::check_host_key() {
     const std::string fingerprint = fingerprint_of(seen.key);
     log_.push_back(fmt::format("host key {} {}", seen.type, fingerprint));
     HostKeys::Answer answer;
-    if (rules_.host_keys) answer = rules_.host_keys->check(seen);
+    if (rules_.host_keys) {
+        const auto checked = rules_.host_keys->check(seen);
+        if (!checked) {
+            fail(checked.error());
+            return false;
+        }
+        answer = *checked;
+    }
+    if (answer.authority) log_.push_back("certificates are not used, only the key of the host");
+    if (!seen.key.empty() && answer.verdict == HostKeys::Verdict::kKnown) return true;
+    return believe(seen, answer, fingerprint);
+}
+
+// What to do about a key that is not known.
+bool SshConnection::believe(const HostKey& seen, const HostKeys::Answer& answer,
+                            const std::string& fingerprint) {
+    const auto in_file = [&] {
+        return answer.line == 0 || rules_.host_keys->path().empty()
+                   ? std::string()
+                   : fmt::format(" (line {} of {})", answer.line, rules_.host_keys->path());
+    };
+    if (answer.verdict == HostKeys::Verdict::kRevoked) {
+        fail(FailureKind::kCertificate, "ssh.host_key_revoked",
+             fmt::format("{} shows a key that is revoked{}: {} {}. Nothing was shown to it; give "
+                         "the host a new key",
+                         seen.host, in_file(), seen.type, fingerprint));
+        return false;
+    }
     if (seen.key.empty() || answer.verdict == HostKeys::Verdict::kChanged) {
         fail(FailureKind::kCertificate, "ssh.host_key_changed",
-             fmt::format("the key of {} changed: recorded is {}, the host shows {} {}. Either it "
+             fmt::format("the key of {} changed: recorded is {}{}, the host shows {} {}. Either it "
                          "was installed anew, or somebody stands in between. If you know why: "
                          "pollux ssh host-keys forget {}",
-                         seen.host, answer.known_fingerprint, seen.type, fingerprint,
+                         seen.host, answer.known_fingerprint, in_file(), seen.type, fingerprint,
                          address_.host));
         return false;
     }
-    if (answer.verdict == HostKeys::Verdict::kKnown) return true;
     if (rules_.strict) {
         fail(FailureKind::kCertificate, "ssh.host_key_unknown",
              fmt::format("the key of {} is not recorded ({} {}), and ssh_strict_host_keys is on; "
@@ -285,7 +318,7 @@ bool SshConnection::check_host_key() {
     }
     if (!rules_.host_keys) return true;
     if (const auto kept = rules_.host_keys->remember(seen); !kept) {
-        fail(FailureKind::kInternal, kept.error().code, kept.error().message);
+        fail(kept.error());
         return false;
     }
     log_.push_back("the key is new and believed from now on");
@@ -325,11 +358,11 @@ bool SshConnection::step_login() {
 
 void SshConnection::fail_login() {
     const model::Credentials& given = *address_.credentials;
-    if (!agent_problem_.empty() && given.ssh_key.empty() && given.password.empty()) {
+    if (!agent_.problem().empty() && given.ssh_key.empty() && given.password.empty()) {
         return fail(FailureKind::kConnection, "ssh.agent",
                     fmt::format("{}: the SSH agent cannot be used: {}. Start it where the server "
                                 "finds it (SSH_AUTH_SOCK), or give a key",
-                                where(), agent_problem_));
+                                where(), agent_.problem()));
     }
     fail(FailureKind::kAuth, "ssh.auth",
          fmt::format("{} was refused; tried: {}; the server takes: {}. Check user name, key and "
@@ -353,9 +386,13 @@ int SshConnection::try_login() {
             return try_key();
         case Login::kAgent:
             if (!given.ssh_agent || (allowed_ & SSH_AUTH_METHOD_PUBLICKEY) == 0) break;
-            note(agent_problem_.empty() ? "agent" : "agent (" + agent_problem_ + ")");
-            if (!agent_problem_.empty()) break;
-            return ssh_userauth_agent(session_, nullptr);
+            if (agent_.problem().empty()) {
+                note("agent");
+                const int result = agent_.step(owned_);
+                if (agent_.problem().empty()) return result;
+            }
+            note("agent (" + agent_.problem() + ")");
+            break;
         case Login::kPassword:
             if (given.password.empty() || (allowed_ & SSH_AUTH_METHOD_PASSWORD) == 0) break;
             note("password");
@@ -481,6 +518,11 @@ void SshConnection::keep_alive() {
     last_sign = net::boot_now();
     ssh_send_ignore(session_, "");
     advance();
+}
+
+void SshConnection::fail(const base::Error& error) {
+    const bool config = error.error_class == base::ErrorClass::kConfig;
+    fail(config ? FailureKind::kConfiguration : FailureKind::kInternal, error.code, error.message);
 }
 
 void SshConnection::fail(FailureKind kind, std::string code, std::string message) {

@@ -1,7 +1,7 @@
 // One SSH connection on the loop: connects, checks the host's key, logs in, then runs commands side
 // by side. libssh never blocks here: every step returns when it needs the network and is called
-// again when the socket is ready. (It asks an agent with calls that block: so the agent has to show
-// first that it answers.)
+// again when the socket is ready. (It asks an agent with calls that block: these run elsewhere, see
+// agent_login.hpp.)
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include "net/connector.hpp"
 #include "net/event_loop.hpp"
 #include "protocol/run_table.hpp"
-#include "protocol/ssh/agent_probe.hpp"
+#include "protocol/ssh/agent_login.hpp"
 #include "protocol/ssh/host_keys.hpp"
 #include "protocol/ssh/key_files.hpp"
 #include "protocol/ssh/ssh_rules.hpp"
@@ -78,10 +78,12 @@ class SshConnection final : net::FdHandler {
 
     SshConnection(net::EventLoop& loop, net::Resolver& resolver,
                   std::shared_ptr<const net::EgressPolicy> egress, Address address, SshRules rules,
-                  KeyFiles& keys, Events events);
+                  KeyFiles& keys, AgentThreads& threads, Events events);
     ~SshConnection();
 
     void connect(base::BootTime deadline);
+    // Somebody joined who can wait longer.
+    void extend(base::BootTime deadline);
     void add(SshCommand& command);
     // The command is not touched after this.
     void remove(SshCommand& command);
@@ -105,11 +107,13 @@ class SshConnection final : net::FdHandler {
     enum class Login : std::uint8_t { kNone, kKey, kAgent, kPassword, kInteractive, kGiveUp };
 
     void on_ready(int fd, std::uint32_t events) override;
-    void reach(base::BootTime deadline);
+    base::Result<std::vector<std::string>> known_types() const;
     void take_socket(const net::ConnectedSocket& socket);
     void advance();
     bool step_handshake();
     bool check_host_key();
+    bool believe(const HostKey& seen, const HostKeys::Answer& answer,
+                 const std::string& fingerprint);
     bool step_login();
     void fail_login();
     int try_login();
@@ -120,6 +124,7 @@ class SshConnection final : net::FdHandler {
     void end(SshCommand& command, std::optional<model::PollFailure> failure);
     void update_watch();
     void fail(model::FailureKind kind, std::string code, std::string message);
+    void fail(const base::Error& error);
     std::string where() const;
     std::string last_error() const;
 
@@ -129,13 +134,13 @@ class SshConnection final : net::FdHandler {
     SshRules rules_;
     KeyFiles& keys_;
     Events events_;
-    AgentProbe agent_;
-    std::string agent_problem_;  // why it cannot be used
+    AgentLogin agent_;
+    std::shared_ptr<ssh_session_struct> owned_;  // the session
     net::Connector connector_;
     net::Timer again_;  // a command was added: go on in a later turn
     base::BootTime started_;
     model::Phases phases_;
-    ssh_session_struct* session_ = nullptr;
+    ssh_session_struct* session_ = nullptr;  // that one
     ssh_event_struct* event_ = nullptr;
     int fd_ = -1;  // the session owns it
     std::uint32_t watched_ = 0;

@@ -108,6 +108,7 @@ ssh::SshConnection* SshDriver::connection_for(const std::string& key, Run& run, 
     const auto found = by_key_.find(key);
     if (found != by_key_.end() && !fresh) {
         run.reused = found->second->ready();
+        found->second->extend(run.deadline);
         return found->second;
     }
     if (found != by_key_.end()) {
@@ -122,7 +123,7 @@ ssh::SshConnection* SshDriver::connection_for(const std::string& key, Run& run, 
     connections_.push_back(std::make_unique<ssh::SshConnection>(
         loop_, resolver_, egress_,
         ssh::SshConnection::Address{run.ask().host, run.ask().port, run.ask().credentials}, rules_,
-        keys_,
+        keys_, agent_threads_,
         ssh::SshConnection::Events{
             [this](std::uint64_t id, std::optional<model::PollFailure> failure) {
                 command_ended(id, std::move(failure));
@@ -156,7 +157,7 @@ void SshDriver::release(Run& run) {
     // Of a command that did not end nobody knows what is still on its way; and a login that nobody
     // waits for any more is not finished.
     if (!ended && run.command.stage != ssh::SshCommand::Stage::kWaiting) connection->retired = true;
-    if (!connection->ready()) connection->retired = connection->commands() == 0;
+    if (!connection->ready() && connection->commands() == 0) connection->retired = true;
     if (connection->retired) {
         std::erase_if(by_key_, [&](const auto& one) { return one.second == connection; });
         if (connection->commands() == 0) drop(*connection);
@@ -251,6 +252,9 @@ void SshDriver::expire(Run& run) {
     if (run.order.trace && run.connection != nullptr) {
         for (const std::string& line : run.connection->log()) run.note(line);
     }
+    // Whoever joined this login may wait on, but who comes now begins anew: else there is always
+    // somebody who waits, and a login that got stuck is never given up.
+    if (run.connection != nullptr && !run.connection->ready()) run.connection->retired = true;
     runs_.end(run, failure_of(FailureKind::kTimeout, "ssh.timeout",
                               fmt::format("{}@{}: {} within {}", run.ask().credentials->username,
                                           ssh::HostKeys::name_of(run.ask().host, run.ask().port),

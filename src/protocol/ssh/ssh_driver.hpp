@@ -58,6 +58,7 @@ class SshDriver final : public Driver {
     std::shared_ptr<const net::EgressPolicy> egress_;
     ssh::SshRules rules_;
     ssh::KeyFiles keys_;
+    ssh::AgentThreads agent_threads_;
     std::uint64_t handshakes_ = 0;
     Connections connections_;
     std::map<std::string, ssh::SshConnection*, std::less<>> by_key_;  // who gets new commands

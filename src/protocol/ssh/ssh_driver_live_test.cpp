@@ -201,11 +201,55 @@ TEST_F(SshDriverLive, LogsInByAgent) {
     ASSERT_TRUE(net::test::Process::wait_until(std::chrono::seconds(30),
                                                [&] { return access(socket.c_str(), F_OK) == 0; }));
     setenv("SSH_AUTH_SOCK", socket.c_str(), 1);
-    net::test::run_tool({"ssh-add", "-q", folder.file("user_key")}, folder);
+    // Of several keys the one that the server takes, whatever its kind.
+    make_key(folder, "stranger", "ed25519");
+    net::test::run_tool({"ssh-add", "-q", folder.file("stranger")}, folder);
     model::Ask ask = ask_of("echo by agent", sshd.port(), "");
     EXPECT_EQ(failure_in(bench.ask(*driver, ask)).code, "ssh.auth");
     change(ask, [](auto& all) { all.ssh_agent = true; });
-    EXPECT_EQ(answer_in<model::CommandReply>(bench.ask(*driver, ask)).out, "by agent\n");
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask)).code, "ssh.auth");
+    for (const char* key : {"rsa_key", "user_key"}) {
+        net::test::run_tool({"ssh-add", "-q", folder.file(key)}, folder);
+        const auto reply = bench.ask(*driver, ask, false, true);
+        EXPECT_EQ(answer_in<model::CommandReply>(reply).out, "by agent\n") << key;
+        net::test::run_tool({"ssh-add", "-q", "-d", folder.file(key)}, folder);
+    }
+    EXPECT_EQ(sshd.logins(), 2U);
+    unsetenv("SSH_AUTH_SOCK");
+}
+
+TEST_F(SshDriverLive, AnAgentThatDoesNotSignHoldsNobodyUp) {
+    const Sshd sshd(folder);
+    const std::string hold = folder.write("hold", "");
+    const std::string confirm = folder.write(
+        "confirm", "#!/bin/sh\nwhile [ -e " + hold + " ]; do sleep 0.1; done\nexit 0\n");
+    ASSERT_EQ(chmod(confirm.c_str(), 0700), 0);
+    const std::string socket = folder.file("agent.sock");
+    net::test::Process agent(
+        {"ssh-agent", "-D", "-a", socket}, folder,
+        {{"SSH_ASKPASS", confirm}, {"SSH_ASKPASS_REQUIRE", "force"}, {"DISPLAY", ":0"}});
+    ASSERT_TRUE(net::test::Process::wait_until(std::chrono::seconds(30),
+                                               [&] { return access(socket.c_str(), F_OK) == 0; }));
+    setenv("SSH_AUTH_SOCK", socket.c_str(), 1);
+    net::test::run_tool({"ssh-add", "-q", "-c", folder.file("user_key")}, folder);
+    model::Ask by_agent = ask_of("echo by agent", sshd.port(), "");
+    change(by_agent, [](auto& all) { all.ssh_agent = true; });
+    const auto waits = bench.begin(*driver, by_agent);
+    // It lists its keys and then asks a person, who has not answered when all of this is over.
+    EXPECT_EQ(
+        answer_in<model::CommandReply>(bench.ask(*driver, ask_of("echo by key", sshd.port()))).out,
+        "by key\n");
+    ASSERT_TRUE(bench.run_until([&] { return waits->has_value(); }));
+    EXPECT_EQ(failure_in(**waits).code, "ssh.agent");
+    EXPECT_THAT(failure_in(**waits).message, HasSubstr("did not answer"));
+    // Whoever waits for it can be cancelled, and thrown away with the driver.
+    EXPECT_THAT(test::contract_problems(bench, *driver, by_agent, "ssh.timeout"), ElementsAre());
+    const auto dropped = bench.begin(*driver, by_agent);
+    bench.run_until([&] { return false; }, std::chrono::milliseconds(300));
+    make_driver();
+    EXPECT_FALSE(dropped->has_value());
+    std::filesystem::remove(hold);
+    EXPECT_EQ(answer_in<model::CommandReply>(bench.ask(*driver, by_agent)).out, "by agent\n");
     unsetenv("SSH_AUTH_SOCK");
 }
 
@@ -293,6 +337,34 @@ TEST_F(SshDriverLive, AsksForTheKindOfKeyThatIsRecorded) {
     ASSERT_TRUE(host_keys->remember({fmt::format("[127.0.0.1]:{}", sshd.port()), "ssh-rsa",
                                      pub.substr(8, pub.find(' ', 8) - 8)}));
     EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+}
+
+TEST_F(SshDriverLive, LogsInNowhereWhileTheKeysOfHostsCannotBeRead) {
+    const Sshd sshd(folder);
+    std::filesystem::create_directory(host_keys->path());
+    const auto refused = failure_in(bench.ask(*driver, ask_of("true", sshd.port())));
+    EXPECT_EQ(refused.code, "ssh.host_keys");
+    EXPECT_EQ(refused.kind, model::FailureKind::kConfiguration);
+    EXPECT_THAT(refused.message, HasSubstr(host_keys->path()));
+    EXPECT_EQ(sshd.logins(), 0U);
+    std::filesystem::remove(host_keys->path());
+    EXPECT_TRUE(bench.ask(*driver, ask_of("true", sshd.port())).ok());
+}
+
+TEST_F(SshDriverLive, RefusesAHashedHostWithAnotherKeyAndARevokedKey) {
+    const Sshd sshd(folder);
+    make_key(folder, "other_key", "ed25519");
+    const std::string host = fmt::format("[127.0.0.1]:{}", sshd.port());
+    folder.write("data/ssh_known_hosts", host + " " + folder.read("other_key.pub"));
+    net::test::run_tool({"ssh-keygen", "-q", "-H", "-f", host_keys->path()}, folder);
+    EXPECT_EQ(failure_in(bench.ask(*driver, ask_of("true", sshd.port()))).code,
+              "ssh.host_key_changed");
+    folder.write("data/ssh_known_hosts", "\n@revoked * " + folder.read("host_key.pub"));
+    const auto revoked = failure_in(bench.ask(*driver, ask_of("true", sshd.port())));
+    EXPECT_EQ(revoked.code, "ssh.host_key_revoked");
+    EXPECT_EQ(revoked.kind, model::FailureKind::kCertificate);
+    EXPECT_THAT(revoked.message, HasSubstr("line 2 of " + host_keys->path()));
+    EXPECT_EQ(sshd.logins(), 0U);
 }
 
 TEST_F(SshDriverLive, RefusesUnknownHostsWhenStrict) {
@@ -398,6 +470,27 @@ TEST_F(SshDriverLive, EndsAtTheDeadlineWhereverAServerStalls) {
         peer.send(std::string(4096, '\xff'));
     };
     EXPECT_EQ(failure_in(bench.ask(*driver, ask_of("true", server.port()))).code, "ssh.handshake");
+}
+
+TEST_F(SshDriverLive, EachWaitsForALoginAsLongAsItsOwnTimeAllows) {
+    const Sshd sshd(folder);
+    kill(sshd.pid(), SIGSTOP);  // the kernel still takes connections
+    model::Ask hasty = ask_of("true", sshd.port());
+    hasty.timeout = std::chrono::milliseconds(300);
+    const auto first = bench.begin(*driver, hasty);
+    const auto joined = bench.begin(*driver, ask_of("echo joined", sshd.port()));
+    ASSERT_TRUE(bench.run_until([&] { return first->has_value(); }));
+    EXPECT_EQ(failure_in(**first).code, "ssh.timeout");
+    EXPECT_FALSE(joined->has_value());
+    EXPECT_EQ(driver->handshakes(), 1U);
+    // A login that did not come about in somebody's time is not joined any more.
+    const auto later = bench.begin(*driver, ask_of("echo later", sshd.port()));
+    EXPECT_EQ(driver->handshakes(), 2U);
+    kill(sshd.pid(), SIGCONT);
+    ASSERT_TRUE(bench.run_until([&] { return joined->has_value() && later->has_value(); }));
+    EXPECT_EQ(answer_in<model::CommandReply>(**joined).out, "joined\n");
+    EXPECT_EQ(answer_in<model::CommandReply>(**later).out, "later\n");
+    EXPECT_EQ(driver->connections(), 1U);
 }
 
 TEST_F(SshDriverLive, FreesTheSlotOfAServerThatStallsAfterTheLogin) {
