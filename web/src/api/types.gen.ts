@@ -2378,7 +2378,25 @@ export type $defs = Record<string, never>;
 export interface operations {
     listAddons: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description How many entries one page has at most.
+                 * @example 50
+                 */
+                limit?: number;
+                /** @description Where the page begins: `next` of the page before. */
+                cursor?: string;
+                /** @description only of this protocol */
+                protocol?: string;
+                /** @description only of this category */
+                category?: string;
+                /** @description where it comes from */
+                origin?: "shipped" | "file" | "api";
+                /** @description only those that are, or that are not */
+                enabled?: boolean;
+                /** @description part of the name or title; * is anything */
+                q?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2393,7 +2411,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "snmp-system",
+                     *           "version": "1.0.0",
+                     *           "title": "System",
+                     *           "description": "",
+                     *           "protocol": "snmp",
+                     *           "targets": 1,
+                     *           "origin": "shipped",
+                     *           "enabled": true,
+                     *           "revision": 0
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": unknown;
@@ -3602,7 +3632,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -3900,7 +3930,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -4507,7 +4537,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -5177,6 +5207,8 @@ export interface operations {
                 type?: string;
                 /** @description only of this batch */
                 batch?: string;
+                /** @description only with this label, name=value; all of those given */
+                label?: string[];
             };
             header?: never;
             path?: never;
@@ -6574,7 +6606,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -7014,7 +7046,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -8045,7 +8077,9 @@ export interface operations {
             query?: {
                 /** @description how many, the newest first */
                 limit?: number;
-                /** @description only versions below this one; `next` of the page before */
+                /** @description `next` of the page before */
+                cursor?: number;
+                /** @description only versions below this one */
                 before?: number;
             };
             header?: never;
@@ -8105,7 +8139,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -8443,7 +8477,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -9826,6 +9860,12 @@ export interface operations {
                 limit?: number;
                 /** @description Where the page begins: `next` of the page before. */
                 cursor?: string;
+                /** @description only with this role in a grant */
+                role?: "viewer" | "operator" | "admin" | "auditor";
+                /** @description only those that are, or that are not */
+                disabled?: boolean;
+                /** @description part of the name or display name; * is anything */
+                q?: string;
             };
             header?: never;
             path?: never;

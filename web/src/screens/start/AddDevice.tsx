@@ -2,7 +2,7 @@
 // does not answer is told here, not found out later.
 import { createMemo, createSignal, For, Match, onCleanup, Show, Switch } from 'solid-js';
 import type { JSX } from 'solid-js';
-import { api, asProblem, path } from '../../api/client';
+import { allItems, api, asProblem, path } from '../../api/client';
 import type { Problem } from '../../api/client';
 import { live } from '../../api/live';
 import type { Addon, AddonParameter, PollResultData } from '../../api/model';
@@ -31,7 +31,7 @@ export function AddDevice(props: { onClose: () => void }): JSX.Element {
 }
 
 function Ask(props: { onClose: () => void; onMade: (key: string) => void }): JSX.Element {
-  const addons = fetched(() => 'addons', async (_, signal) => (await api.get<{ items: Addon[] }>('api/addons', { signal })).items);
+  const addons = fetched(() => 'addons', (_, signal) => allItems<Addon>('api/addons', {}, 5000, signal));
   const credentials = fetched(() => 'credentials', async (_, signal) => (await api.get<{ items: { name: string }[] }>('api/credentials', { query: { limit: 1000 }, signal })).items.map((one) => one.name));
   const [addon, setAddon] = createSignal('icmp-ping');
   const [device, setDevice] = createSignal('');
