@@ -149,7 +149,7 @@ TEST(StaticFiles, OfThisBuildAreAllThatIsOpenBesideTheApi) {
         EXPECT_TRUE(route.open) << route.path;
         paths.push_back(route.path);
     }
-    EXPECT_THAT(paths, testing::IsSubsetOf({"/", "/status", "/assets/{file}"}));
+    EXPECT_THAT(paths, testing::IsSubsetOf({"/", "/status", "/robots.txt", "/assets/{file}"}));
     EXPECT_THAT(paths, testing::IsSupersetOf({"/", "/assets/{file}"}));
 }
 
