@@ -258,8 +258,20 @@ void AccountHandlers::change_password(Call call) {
 
 void AccountHandlers::list_users(Call call) {
     if (!manages(call.principal)) return call.problem(account_problem(only_admins().error()));
+    const std::string text(call.query.text_or("q", ""));
+    const auto role = access::parse_role(call.query.text_or("role", ""));
+    const auto disabled = call.query.flag("disabled");
     answer_page(
-        std::move(call), accounts_.book().users(), [](const User&) { return true; },
+        std::move(call), accounts_.book().users(),
+        [&](const User& user) {
+            const bool named =
+                text_matches(user.head.name, text) || text_matches(user.display, text);
+            const bool has_role =
+                !role || std::ranges::any_of(user.grants, [&](const access::Grant& grant) {
+                    return grant.role == *role;
+                });
+            return named && has_role && (!disabled || user.disabled == *disabled);
+        },
         [](JsonWriter& json, const User& user) { write_user(json, user); });
 }
 

@@ -125,7 +125,18 @@ std::vector<Route> user_routes(AccountHandlers* handlers) {
         return row(method, path, Permission::kManage, Area::kAccess, rate, operation, summary);
     };
     Route route = manage("GET", "/api/users", RateClass::kPublic, "listUsers", "All users");
-    route.query = {limit_parameter(), cursor_parameter()};
+    route.query = {limit_parameter(),
+                   cursor_parameter(),
+                   {.name = "role",
+                    .type = ParameterType::kWord,
+                    .description = "only with this role in a grant",
+                    .words = {"viewer", "operator", "admin", "auditor"}},
+                   {.name = "disabled",
+                    .type = ParameterType::kBoolean,
+                    .description = "only those that are, or that are not"},
+                   {.name = "q",
+                    .description = "part of the name or display name; * is anything",
+                    .longest = 200}};
     route.response_schema = kListSchema;
     route.handler = bind(handlers, &AccountHandlers::list_users);
     routes.push_back(route);

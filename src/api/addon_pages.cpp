@@ -17,15 +17,6 @@ bool has_own_manifest(const model::ConfigObject* object) {
     return stored && !stored->manifest.empty();
 }
 
-std::string_view origin_of(const extract::CompiledAddon& compiled,
-                           const model::ConfigObject* object) {
-    if (has_own_manifest(object)) return model::to_string(object->origin);
-    const bool shipped = std::ranges::any_of(
-        extract::shipped_addons(),
-        [&](const extract::ShippedAddon& one) { return one.file == compiled.file(); });
-    return shipped ? "shipped" : "file";
-}
-
 void write_details(JsonWriter& json, const extract::CompiledAddon& compiled) {
     const model::Addon& addon = compiled.addon();
     json.key("parameters").array();
@@ -78,6 +69,16 @@ std::uint64_t addon_revision(const runtime::FleetView& view, std::string_view na
     return object == nullptr ? 0 : object->version;
 }
 
+std::string_view addon_origin(const runtime::FleetView& view, std::string_view name) {
+    const auto* object = runtime::find_object(view, ObjectKind::kAddon, name);
+    if (has_own_manifest(object)) return model::to_string(object->origin);
+    const auto& file = view.addons->find(name)->second->file();
+    const bool shipped =
+        std::ranges::any_of(extract::shipped_addons(),
+                            [&](const extract::ShippedAddon& one) { return one.file == file; });
+    return shipped ? "shipped" : "file";
+}
+
 void write_addon(JsonWriter& json, const runtime::FleetView& view, const AddonCounts& counts,
                  std::string_view name, bool details) {
     const extract::CompiledAddon& compiled = *view.addons->find(name)->second;
@@ -89,7 +90,7 @@ void write_addon(JsonWriter& json, const runtime::FleetView& view, const AddonCo
     json.text_field("category", addon.category);
     json.field("protocol", model::to_string(addon.protocol));
     json.field("targets", count == counts.end() ? 0 : count->second);
-    json.field("origin", origin_of(compiled, object));
+    json.field("origin", addon_origin(view, name));
     json.field("enabled", !view.disabled_addons.contains(name));
     json.field("revision", object == nullptr ? 0 : object->version);
     if (object != nullptr) json.time_field("changed_at", object->changed_at);

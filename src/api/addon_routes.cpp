@@ -3,6 +3,7 @@
 
 #include "api/addon_pages.hpp"
 #include "api/etag.hpp"
+#include "api/paging.hpp"
 #include "api/routes.hpp"
 #include "extract/shipped_addons.hpp"
 #include "runtime/addon_shelf.hpp"
@@ -14,14 +15,43 @@ using access::Area;
 using access::Permission;
 using document::JsonWriter;
 
+bool wanted(const Query& query, const runtime::FleetView& view, std::string_view name,
+            const model::Addon& addon) {
+    const auto text = query.text("q");
+    const auto protocol = query.text("protocol");
+    const auto category = query.text("category");
+    const auto origin = query.text("origin");
+    const auto enabled = query.flag("enabled");
+    return (!text || text_matches(name, *text) || text_matches(addon.title, *text)) &&
+           (!protocol || model::to_string(addon.protocol) == *protocol) &&
+           (!category || addon.category == *category) &&
+           (!origin || addon_origin(view, name) == *origin) &&
+           (!enabled || view.disabled_addons.contains(name) != *enabled);
+}
+
 void list(const ServerLink& link, Call call) {
+    const auto page = Page::read(call);
+    if (!page) return call.problem(page.error());
     const auto view = link.view();
     const AddonCounts counts = targets_by_addon(*view);
     std::string body;
     JsonWriter json(body);
     json.object().key("items").array();
-    for (const auto& [name, addon] : *view->addons) write_addon(json, *view, counts, name, false);
-    json.end_array().end_object();
+    std::size_t written = 0;
+    std::string last;
+    bool more = false;
+    for (auto at = view->addons->upper_bound(page->after); at != view->addons->end(); ++at) {
+        const auto& [name, compiled] = *at;
+        if (!wanted(call.query, *view, name, compiled->addon())) continue;
+        more = written == page->limit;
+        if (more) break;
+        write_addon(json, *view, counts, name, false);
+        last = name;
+        ++written;
+    }
+    json.end_array();
+    page->write_next(json, more, last);
+    json.end_object();
     call.json(200, std::move(body));
 }
 
@@ -98,7 +128,22 @@ Route addon_route(std::string_view method, std::string_view path, std::string_vi
 void add_addon_routes(std::vector<Route>& routes, const ServerLink& link) {
     Route all =
         addon_route("GET", "/api/addons", "listAddons", "Addons, with how many targets use each.");
-    all.response_example = R"({"items":[]})";
+    all.query = {
+        limit_parameter(),
+        cursor_parameter(),
+        {.name = "protocol", .description = "only of this protocol", .longest = 64},
+        {.name = "category", .description = "only of this category", .longest = 128},
+        {.name = "origin",
+         .type = ParameterType::kWord,
+         .description = "where it comes from",
+         .words = {"shipped", "file", "api"}},
+        {.name = "enabled",
+         .type = ParameterType::kBoolean,
+         .description = "only those that are, or that are not"},
+        {.name = "q", .description = "part of the name or title; * is anything", .longest = 200}};
+    all.response_example =
+        R"({"items":[{"name":"snmp-system","version":"1.0.0","title":"System","description":"",)"
+        R"("protocol":"snmp","targets":1,"origin":"shipped","enabled":true,"revision":0}]})";
     all.handler = [link](Call call) { list(link, std::move(call)); };
     routes.push_back(std::move(all));
     Route one = addon_route("GET", "/api/addons/{name}", "getAddon",

@@ -78,7 +78,7 @@ void list(const ServerLink& link, const Collection& collection, Call call) {
     auto at = std::ranges::upper_bound(all, page->after, {}, &ConfigObject::name);
     for (; at != all.end(); ++at) {
         if (origin && model::to_string(at->origin) != *origin) continue;
-        if (text && at->name.find(*text) == std::string::npos) continue;
+        if (text && !text_matches(at->name, *text)) continue;
         if (!may(call, Permission::kRead, *view, *at)) continue;
         if (written == page->limit) {
             more = true;
@@ -253,7 +253,7 @@ void add_collection(std::vector<Route>& routes, const ServerLink& link,
                   .type = ParameterType::kWord,
                   .description = "who owns it",
                   .words = {"file", "api", "discovery"}},
-                 {.name = "q", .description = "part of the name", .longest = 200}};
+                 {.name = "q", .description = "part of the name; * is anything", .longest = 200}};
     all.response_example = R"({"items":[]})";
     all.handler = [link, collection](Call call) { list(link, collection, std::move(call)); };
     routes.push_back(std::move(all));

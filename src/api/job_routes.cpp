@@ -74,6 +74,17 @@ void list(const ServerLink& link, Call call) {
     filter.before = page->after;
     filter.type = call.query.text_or("type", "");
     filter.batch = call.query.text_or("batch", "");
+    for (const std::string_view one : call.query.texts("label")) {
+        const std::size_t equal = one.find('=');
+        if (equal == 0 || equal == std::string_view::npos) {
+            Problem problem =
+                bad_request("query.label", "a label is name=value, such as site=bonn");
+            problem.errors = {{.parameter = "label", .detail = problem.detail}};
+            return call.problem(problem);
+        }
+        filter.labels.insert_or_assign(std::string(one.substr(0, equal)),
+                                       std::string(one.substr(equal + 1)));
+    }
     if (const auto state = call.query.text("state")) {
         for (std::size_t i = 0; i < model::kJobPhaseCount; ++i) {
             if (model::kJobPhaseNames[i] == *state) filter.phase = static_cast<model::JobPhase>(i);
@@ -310,7 +321,11 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
                   .description = "only in this state",
                   .words = {model::kJobPhaseNames.begin(), model::kJobPhaseNames.end()}},
                  {.name = "type", .description = "only of this type", .longest = 64},
-                 {.name = "batch", .description = "only of this batch", .longest = 64}};
+                 {.name = "batch", .description = "only of this batch", .longest = 64},
+                 {.name = "label",
+                  .description = "only with this label, name=value; all of those given",
+                  .repeated = true,
+                  .longest = 320}};
     all.response_example = R"({"stored":0,"items":[]})";
     all.handler = [link](Call call) { list(link, std::move(call)); };
     routes.push_back(std::move(all));

@@ -124,8 +124,9 @@ std::optional<store::SettingsVersion> version_at(store::Store& store, std::uint6
 
 void versions(const ServerLink& link, Call call) {
     const auto limit = static_cast<std::size_t>(call.query.integer("limit").value_or(20));
-    const auto before =
-        static_cast<std::uint64_t>(call.query.integer("before").value_or(INT64_MAX));
+    const std::int64_t cursor = call.query.integer("cursor").value_or(INT64_MAX);
+    const auto before = static_cast<std::uint64_t>(
+        std::min(cursor, call.query.integer("before").value_or(INT64_MAX)));
     link.block(std::move(call), [&store = link.server.store(), limit, before](Call answer) {
         auto found = store.settings_versions(before, limit + 1);
         if (!found) {
@@ -239,9 +240,13 @@ void add_settings_routes(std::vector<Route>& routes, const ServerLink& link) {
                    .least = 1,
                    .most = kMostVersions - 1,
                    .standard = "20"},
+                  {.name = "cursor",
+                   .type = ParameterType::kInteger,
+                   .description = "`next` of the page before",
+                   .least = 1},
                   {.name = "before",
                    .type = ParameterType::kInteger,
-                   .description = "only versions below this one; `next` of the page before",
+                   .description = "only versions below this one",
                    .least = 1}};
     list.response_example =
         R"({"items":[{"version":4,"at":"2026-01-02T03:04:05.000Z","note":"settings.change by )"

@@ -138,6 +138,21 @@ TEST(StaticFiles, SayThatThereIsNoDashboard) {
     EXPECT_EQ(stage.ask("GET", "/assets/x.js").status, 404);
 }
 
+// These rows are open and in no description of the API, so what they may be is written down here.
+TEST(StaticFiles, OfThisBuildAreAllThatIsOpenBesideTheApi) {
+    std::vector<Route> routes;
+    add_static_routes(routes,
+                      std::make_shared<const StaticFiles>(packed_web_files(), web_files_blob()));
+    std::vector<std::string_view> paths;
+    for (const Route& route : routes) {
+        EXPECT_EQ(route.method, "GET") << route.path;
+        EXPECT_TRUE(route.open) << route.path;
+        paths.push_back(route.path);
+    }
+    EXPECT_THAT(paths, testing::IsSubsetOf({"/", "/status", "/robots.txt", "/assets/{file}"}));
+    EXPECT_THAT(paths, testing::IsSupersetOf({"/", "/assets/{file}"}));
+}
+
 // What is in this very binary: every part lies in the blob, and every page has its assets.
 TEST(StaticFiles, OfThisBuildAreWhole) {
     const std::string_view blob = web_files_blob();

@@ -46,9 +46,9 @@ TasksByTarget tasks_of(const runtime::CoreLoop::View& view, const runtime::Fleet
 }
 
 bool may(const Call& call, Permission permission, const runtime::FleetView& view,
-         const ConfigObject& target) {
-    return access::may_everywhere(call.principal, permission, Area::kFleet) ||
-           access::may_on(call.principal, permission, Area::kFleet, labels_of_object(view, target));
+         const ConfigObject& target, Area area = Area::kFleet) {
+    return access::may_everywhere(call.principal, permission, area) ||
+           access::may_on(call.principal, permission, area, labels_of_object(view, target));
 }
 
 bool wanted(const Call& call, const ConfigObject& object) {
@@ -233,7 +233,7 @@ void operate_target(const ServerLink& link, Call call, OperatorVerb verb, std::s
         return;
     }
     auto entry = audit_entry(call, std::move(action), object->name, *reason);
-    if (!may(call, call.route->permission, *view, *object)) {
+    if (!may(call, call.route->permission, *view, *object, call.route->area)) {
         refuse(link, std::move(call), std::move(entry));
         return;
     }
@@ -332,19 +332,20 @@ void add_target_routes(std::vector<Route>& routes, const ServerLink& link) {
         std::string_view summary;
         OperatorVerb verb;
         std::string_view action;
-        Permission permission;
+        Area area;
     };
     const Switch switches[] = {
         {"/api/targets/{key}/enable", "enableTarget", "Poll a target again.", OperatorVerb::kEnable,
-         "target.enable", Permission::kOperate},
+         "target.enable", Area::kFleet},
         {"/api/targets/{key}/disable", "disableTarget", "Stop polling a target; nothing is lost.",
-         OperatorVerb::kDisable, "target.disable", Permission::kOperate},
+         OperatorVerb::kDisable, "target.disable", Area::kFleet},
         {"/api/targets/{key}/poll", "pollTarget",
          "Poll a target now, inside all budgets. With an open breaker this is its probe.",
-         OperatorVerb::kTriggerNow, "target.poll", Permission::kOperate}};
+         OperatorVerb::kTriggerNow, "target.poll", Area::kMonitoring}};
     for (const Switch& one : switches) {
         Route route = target_route("POST", one.path, one.operation, one.summary);
-        route.permission = one.permission;
+        route.permission = Permission::kOperate;
+        route.area = one.area;
         route.handler = [link, verb = one.verb, action = std::string(one.action)](Call call) {
             operate_target(link, std::move(call), verb, action);
         };

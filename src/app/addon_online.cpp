@@ -97,7 +97,7 @@ int turn(const OnlineArguments& arguments, std::string_view verb, std::string_vi
 
 int list_server_addons(const ApiArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
-        const auto all = client.get(kAddons);
+        const auto all = get_all(client, kAddons);
         if (!all) return std::unexpected(all.error());
         print_answer(arguments.output, *all, [&] {
             Table table({"NAME", "VERSION", "PROTOCOL", "TARGETS", "STATE", "ORIGIN"});

@@ -128,6 +128,12 @@ FleetCounters FleetServer::counters() const {
     return counters;
 }
 
+std::vector<DeviceLoad> FleetServer::take_http_loads() {
+    std::vector<DeviceLoad> loads;
+    run([&] { loads = servers_->devices->take_loads(); });
+    return loads;
+}
+
 std::array<std::uint32_t, kFaultKinds> FleetServer::count_faults() {
     std::array<std::uint32_t, kFaultKinds> counts{};
     run([&] { counts = fleet_->count_faults(servers_->now()); });

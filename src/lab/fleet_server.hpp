@@ -15,8 +15,10 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/result.hpp"
+#include "lab/device_load.hpp"
 #include "lab/fleet.hpp"
 
 namespace pollux::lab {
@@ -61,6 +63,8 @@ class FleetServer {
     const Fleet& fleet() const { return *fleet_; }
     const std::string& certificate() const { return certificate_; }  // PEM of the HTTPS devices
     FleetCounters counters() const;
+    // How each HTTP device was asked since the last call, by its number.
+    std::vector<DeviceLoad> take_http_loads();
     std::array<std::uint32_t, kFaultKinds> count_faults();
 
     base::Status set_fault(const std::string& name, FaultKind kind,

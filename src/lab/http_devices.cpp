@@ -68,14 +68,26 @@ void HttpDevices::handle(net::Request request, net::Responder responder) {
     (request.secure ? counters_.secure : counters_.plain).fetch_add(1, std::memory_order_relaxed);
     const Device* device = find_(request.local.ipv4_bits());
     if (device == nullptr) return responder.abort();
+    AtWork work(load_of(*device), loop_.now());
     const FaultState faults = device->faults(now());
     if (faults.kinds != 0 && answer_fault(*device, faults, responder)) return;
     if (faults.latency_ms == 0) return answer(*device, request, std::move(responder));
-    delayer_.after(
-        std::chrono::milliseconds(faults.latency_ms),
-        [this, device, request = std::move(request), responder = std::move(responder)]() mutable {
-            answer(*device, request, std::move(responder));
-        });
+    delayer_.after(std::chrono::milliseconds(faults.latency_ms),
+                   [this, device, work = std::move(work), request = std::move(request),
+                    responder = std::move(responder)]() mutable {
+                       answer(*device, request, std::move(responder));
+                   });
+}
+
+DeviceLoad& HttpDevices::load_of(const Device& device) {
+    if (loads_.size() <= device.number()) loads_.resize(device.number() + 1);
+    return loads_[device.number()];
+}
+
+std::vector<DeviceLoad> HttpDevices::take_loads() {
+    std::vector<DeviceLoad> taken;
+    for (DeviceLoad& load : loads_) taken.push_back(load.taken());
+    return taken;
 }
 
 bool HttpDevices::answer_fault(const Device& device, const FaultState& faults,

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "base/result.hpp"
 #include "lab/delayer.hpp"
 #include "lab/device.hpp"
+#include "lab/device_load.hpp"
 #include "lab/http_auth.hpp"
 #include "net/http_server.hpp"
 
@@ -34,9 +36,12 @@ class HttpDevices {
 
     const HttpDeviceCounters& counters() const { return counters_; }
     std::size_t connections() const { return server_.connections(); }
+    // By number of the device, since the last time it was asked for.
+    std::vector<DeviceLoad> take_loads();
 
   private:
     void handle(net::Request request, net::Responder responder);
+    DeviceLoad& load_of(const Device& device);
     // Whether a fault took care of the request.
     bool answer_fault(const Device& device, const FaultState& faults, net::Responder& responder);
     void answer(const Device& device, const net::Request& request, net::Responder responder);
@@ -56,6 +61,7 @@ class HttpDevices {
     base::BootTime epoch_;
     FindDevice find_;
     DigestGuard digest_;
+    std::deque<DeviceLoad> loads_;  // by number of the device; what waits points into it
     Delayer delayer_;
     std::vector<FleetTime> last_served_;  // by number of the device; for the rate limit
     std::uint64_t requests_ = 0;

@@ -107,6 +107,25 @@ TEST_F(HttpLiveTest, SpeaksTlsWithItsOwnCertificate) {
     EXPECT_GE(server->counters().https_requests, 2U);
 }
 
+TEST_F(HttpLiveTest, TellsHowADeviceIsAsked) {
+    constexpr std::chrono::seconds kTakes{2};
+    const std::string& name = server->fleet().http()[0].name();
+    ASSERT_TRUE(server->set_fault(name, FaultKind::kLatency, base::Duration::max(), 2000));
+    curl({"-Z", "--parallel-immediate", url(as("json")), url(as("json"))});
+    DeviceLoad load = server->take_http_loads().at(0);
+    EXPECT_EQ(load.requests, 2U);
+    EXPECT_EQ(load.most_at_once, 2U);
+    EXPECT_LT(load.smallest_gap, kTakes);
+    EXPECT_EQ(load.largest_gap, load.smallest_gap) << "there is only one";
+    curl({url(as("json"))});
+    server->take_http_loads();
+    curl({url(as("json"))});
+    load = server->take_http_loads().at(0);
+    EXPECT_EQ(load.requests, 1U);
+    EXPECT_EQ(load.most_at_once, 1U);
+    EXPECT_GE(load.smallest_gap, kTakes) << "one after the other";
+}
+
 TEST_F(HttpLiveTest, HasEveryOddity) {
     const std::string plain = curl({url(as("gzip"))});
     EXPECT_THAT(plain, StartsWith("{\"name\""));

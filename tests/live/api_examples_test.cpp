@@ -1,12 +1,14 @@
 // Every example of the served OpenAPI document: valid by its own schema, and executed against the
 // running server. Answers must have the shape that their examples promise.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <map>
+#include <set>
 
 #include "document/write.hpp"
 #include "tests/live/api_operations.hpp"
-#include "tests/live/api_stage.hpp"
+#include "tests/live/failing_stage.hpp"
 
 namespace pollux::live {
 namespace {
@@ -30,6 +32,7 @@ int turn_of(const ApiOperation& operation) {
 }
 
 // Of those that need a state which the examples alone do not make: what they answer without it.
+// With it they are asked in ApiExamplesWithState.
 const std::map<std::string, int> kWithoutState = {
     {"bootstrap", 401},
     {"changePassword", 403},
@@ -57,6 +60,20 @@ const std::map<std::string, int> kWithoutState = {
     {"v2GetSilence", 404},
     {"v2ExpireSilence", 404},
 };
+
+// The answer of a success has the status, the schema and the shape that are promised.
+void expect_as_promised(const ApiOperation& operation, const ApiAnswer& answer) {
+    EXPECT_EQ(answer.status, operation.status) << answer.body;
+    if (answer.status != operation.status || answer.status == 204) return;
+    if (!operation.response_schema.is_null()) {
+        EXPECT_THAT(schema_mistakes(operation.response_schema, answer.json()), testing::IsEmpty())
+            << answer.body;
+    }
+    if (!operation.response_example.is_null()) {
+        EXPECT_THAT(shape_mistakes(operation.response_example, answer.json()), testing::IsEmpty())
+            << answer.body;
+    }
+}
 
 class ApiExamples : public ApiStage {
   protected:
@@ -127,18 +144,143 @@ TEST_F(ApiExamples, AreValidExecutedAndPromiseWhatComes) {
             job_ = made.find("ids")->items().at(0).scalar();
             batch_ = made.find("batch")->scalar();
         }
-        if (answer.status != operation.status || answer.status == 204) continue;
-        if (!operation.response_schema.is_null()) {
-            EXPECT_THAT(schema_mistakes(operation.response_schema, answer.json()),
-                        testing::IsEmpty())
-                << answer.body;
-        }
-        if (!operation.response_example.is_null()) {
-            EXPECT_THAT(shape_mistakes(operation.response_example, answer.json()),
-                        testing::IsEmpty())
-                << answer.body;
+        if (wanted == operation.status) expect_as_promised(operation, answer);
+    }
+}
+
+// A fleet with open breakers and dead letters, alerts, jobs and messages that were given up.
+class ApiExamplesWithState : public FailingStage {
+  protected:
+    void begin() {
+        ASSERT_NO_FATAL_FAILURE(start_failing({{"POLLUX_ALERTS_REVIEW", "false"}}));
+        ApiClient root = admin();
+        for (ApiOperation& one : api_operations(root.get("/api/openapi.json").json())) {
+            operations_.emplace(one.id, std::move(one));
         }
     }
+    // Asks with the example of the body; `name` is what its path names.
+    ApiAnswer ask(const std::string& id, const std::string& name) {
+        SCOPED_TRACE(id + " " + name);
+        asked_.insert(id);
+        const ApiOperation& operation = operations_.at(id);
+        const Node& example = operation.request_example;
+        ApiAnswer answer =
+            admin().ask(operation.method, operation.target(name, name),
+                        example.is_null() ? std::string() : document::to_json(example));
+        expect_as_promised(operation, answer);
+        return answer;
+    }
+    std::string made(const std::string& path, const std::string& body, const std::string& field) {
+        const ApiAnswer answer = admin().post(path, body);
+        EXPECT_TRUE(answer.status >= 200 && answer.status < 300) << path << " " << answer.body;
+        return answer.at(field);
+    }
+    std::string new_job(const std::string& fields) {
+        return made("/api/jobs",
+                    R"({"name":"b","jobs":[{"name":"j","type":"maintenance",)" + fields + "}]}",
+                    "ids.0");
+    }
+    void about_jobs() {
+        const std::string held = new_job(R"("hold":true)");
+        const std::string blocked = new_job(R"("depends_on":[")" + held + R"("])");
+        ask("holdJob", blocked);
+        ask("releaseJob", blocked);
+        ask("cancelJob", blocked);
+        ask("retryJob", blocked);
+        const std::string port =
+            server_->api_address().substr(server_->api_address().find(':') + 1);
+        const ApiAnswer sweep = admin().post(
+            "/api/targets/discover",
+            fmt::format(R"({{"network":"127.0.0.1/32","methods":["http"],"http_port":{}}})", port));
+        ASSERT_EQ(sweep.status, 202) << sweep.body;
+        ASSERT_TRUE(eventually([&] { return admin().get(sweep.at("proposal")).status == 200; }));
+        ask("getJobProposal", sweep.at("job.id"));
+    }
+    void about_alerts() {
+        ApiClient root = admin();
+        ASSERT_TRUE(eventually([&] {
+            return !root.get("/api/alerts?status=active").at("items.1.id").empty() &&
+                   !root.get("/api/incidents?status=open").at("items.0.id").empty();
+        })) << root.get("/api/alerts").body;
+        const std::string alert = root.get("/api/alerts?status=active").at("items.0.id");
+        ask("getAlert", alert);
+        ask("acknowledgeAlert", alert);
+        ask("unacknowledgeAlert", alert);
+        ask("resolveAlert", alert);
+        ask("removeAlert", alert);
+        const std::string incident = root.get("/api/alerts?status=active").at("items.0.incident");
+        ask("getIncident", incident);
+        ask("acknowledgeIncident", incident);
+        ask("addIncidentNote", incident);
+        ask("resolveIncident", incident);
+    }
+    // A device that takes no messages is told of an alert.
+    void about_messages() {
+        const std::string url =
+            fmt::format("http://{}:{}/alerts",
+                        lab::address_text(fleet_->fleet().http().at(kWell - 1).address()),
+                        fleet_->ports().http);
+        made("/api/receivers", fmt::format(R"({{"name":"ops","channels":[{{"url":"{}"}}]}})", url),
+             "name");
+        made("/api/routes", R"({"name":"all","receivers":["ops"],"group_wait":"0s"})", "name");
+        made("/api/v2/alerts",
+             R"([{"labels":{"alertname":"Backup","device":"nas","severity":"critical"}}])", "");
+        ApiClient root = admin();
+        std::string failed;
+        ASSERT_TRUE(eventually([&] {
+            failed = root.get("/api/notifications?state=failed").at("items.0.id");
+            return !failed.empty();
+        })) << root.get("/api/notifications").body;
+        ask("getNotification", failed);
+        ask("retryNotification", failed);
+        const std::string silence =
+            made("/api/v2/silences",
+                 document::to_json(operations_.at("v2PostSilence").request_example), "silenceID");
+        ask("v2GetSilence", silence);
+        ask("v2ExpireSilence", silence);
+    }
+
+    std::map<std::string, ApiOperation> operations_;
+    std::set<std::string> asked_;
+};
+
+TEST_F(ApiExamplesWithState, PromiseWhatComesWhereTheStateIsThere) {
+    ASSERT_NO_FATAL_FAILURE(begin());
+    ask("resetBreaker", web_key(kGone));
+    ask("retryDeadLetter", web_key(kLocked));
+    ask("removeDeadLetter", web_key(kLocked + 1));
+    ASSERT_NO_FATAL_FAILURE(about_jobs());
+    ASSERT_NO_FATAL_FAILURE(about_alerts());
+    ASSERT_NO_FATAL_FAILURE(about_messages());
+
+    // A password is changed by who knows the old one, in a session.
+    const Session session = log_in("root", kAdminPassword);
+    ApiClient self(server_->api_address(), {session.cookie, session.csrf});
+    expect_as_promised(
+        operations_.at("changePassword"),
+        self.post("/api/me/password", fmt::format(R"({{"old_password":"{}","password":"{}"}})",
+                                                  kAdminPassword, "another horse battery")));
+    asked_.insert("changePassword");
+    // bootstrap: the next test; followEvents: a WebSocket, in events_test.cpp.
+    asked_.insert({"bootstrap", "followEvents"});
+    for (const auto& [id, status] : kWithoutState) {
+        EXPECT_TRUE(asked_.contains(id)) << id << " is never asked where it can succeed";
+    }
+}
+
+TEST_F(ApiExamples, OfTheFirstAdminPromiseWhatComes) {
+    server_ = std::make_unique<PolluxServer>(folder_, "");
+    ASSERT_NO_FATAL_FAILURE(server_->start());
+    ApiClient nobody = stranger();
+    const ApiAnswer answer = nobody.post(
+        "/api/bootstrap", fmt::format(R"({{"token":"{}","name":"root","password":"{}"}})",
+                                      server_->bootstrap_token(), kAdminPassword));
+    const Session session = log_in("root", kAdminPassword);
+    ApiClient root(server_->api_address(), {session.cookie});
+    for (const ApiOperation& one : api_operations(root.get("/api/openapi.json").json())) {
+        if (one.id == "bootstrap") return expect_as_promised(one, answer);
+    }
+    FAIL() << "there is no operation bootstrap";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/uuid.hpp"
 #include "document/write.hpp"
+#include "runtime/jobs/job_phase.hpp"
 #include "runtime/random_bits.hpp"
 
 namespace pollux::runtime {
@@ -468,6 +469,7 @@ void JobDesk::steer(const std::string& id, OperatorVerb verb, JobPhase to, const
                 done(std::move(allowed));
                 return;
             }
+            POLLUX_CHECK(from == to || model::may_follow(from, to));
             if (verb == OperatorVerb::kRetryJob) {
                 CoreEdit edit;
                 edit.plans.push_back(types_.plan((*entry)->spec, around_));
@@ -507,7 +509,10 @@ void JobDesk::on_change(const engine::TaskChange& change) {
         tell(entry.held ? JobEventKind::kHeld : JobEventKind::kReleased, entry, JobPhase::kPending);
         return;
     }
-    entry.state = static_cast<JobState>(change.change.to);
+    const auto to = static_cast<JobState>(change.change.to);
+    POLLUX_CHECK_MSG(is_step(entry.state, to),
+                     "the core moves a job along the table of its phases");
+    entry.state = to;
     ended_.erase({entry.ended_at, id->second});
     if (entry.state == JobState::kPending) {
         entry.ended_at = {};
@@ -517,10 +522,7 @@ void JobDesk::on_change(const engine::TaskChange& change) {
     }
     entry.ended_at = change.at;
     ended_.emplace(entry.ended_at, id->second);
-    tell(JobEventKind::kEnded, entry,
-         entry.state == JobState::kCompleted ? JobPhase::kCompleted
-         : entry.state == JobState::kFailed  ? JobPhase::kFailed
-                                             : JobPhase::kCancelled);
+    tell(JobEventKind::kEnded, entry, phase_of(entry.state));
 }
 
 void JobDesk::tell(JobEventKind kind, const Entry& entry, JobPhase phase, JobProgress progress) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/jobs/job_desk.hpp"
+#include "runtime/jobs/job_phase.hpp"
 #include "schedule/core_view.hpp"
 
 namespace pollux::runtime {
@@ -14,15 +15,6 @@ using model::JobPhase;
 constexpr std::size_t kAskedAtOnce = 1000;  // jobs, in one question to the core
 constexpr std::size_t kMostPerPage = 1000;
 constexpr base::Duration kUnknownMean = std::chrono::seconds(30);
-
-JobPhase ended_phase(model::JobState state) {
-    switch (state) {
-        case model::JobState::kCompleted: return JobPhase::kCompleted;
-        case model::JobState::kFailed: return JobPhase::kFailed;
-        case model::JobState::kCancelled: return JobPhase::kCancelled;
-        default: return JobPhase::kPending;
-    }
-}
 
 }  // namespace
 
@@ -60,7 +52,7 @@ void JobDesk::ask(std::vector<std::string> keys, bool closely,
 JobView JobDesk::view_of(const Entry& entry, const Facts& facts) {
     JobView view;
     view.spec = entry.spec;
-    view.phase = facts.known ? facts.phase : ended_phase(entry.state);
+    view.phase = facts.known ? facts.phase : phase_of(entry.state);
     view.held = facts.known ? facts.held : entry.held;
     view.attempts = facts.attempts;
     view.ended_at = entry.ended_at;
@@ -103,7 +95,7 @@ bool JobDesk::fits(const Entry& entry, const JobFilter& filter) const {
     if (!filter.phase) return true;
     // What has ended is known here; among the others only the core can tell.
     const bool ended = entry.state != model::JobState::kPending;
-    return model::has_ended(*filter.phase) ? ended_phase(entry.state) == *filter.phase : !ended;
+    return model::has_ended(*filter.phase) ? phase_of(entry.state) == *filter.phase : !ended;
 }
 
 std::size_t JobDesk::failed_since(base::WallTime since, const JobGate& gate) const {

@@ -2398,7 +2398,25 @@ export type $defs = Record<string, never>;
 export interface operations {
     listAddons: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description How many entries one page has at most.
+                 * @example 50
+                 */
+                limit?: number;
+                /** @description Where the page begins: `next` of the page before. */
+                cursor?: string;
+                /** @description only of this protocol */
+                protocol?: string;
+                /** @description only of this category */
+                category?: string;
+                /** @description where it comes from */
+                origin?: "shipped" | "file" | "api";
+                /** @description only those that are, or that are not */
+                enabled?: boolean;
+                /** @description part of the name or title; * is anything */
+                q?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2413,7 +2431,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "snmp-system",
+                     *           "version": "1.0.0",
+                     *           "title": "System",
+                     *           "description": "",
+                     *           "protocol": "snmp",
+                     *           "targets": 1,
+                     *           "origin": "shipped",
+                     *           "enabled": true,
+                     *           "revision": 0
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": unknown;
@@ -3625,7 +3655,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -3923,7 +3953,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -4530,7 +4560,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -5200,6 +5230,8 @@ export interface operations {
                 type?: string;
                 /** @description only of this batch */
                 batch?: string;
+                /** @description only with this label, name=value; all of those given */
+                label?: string[];
             };
             header?: never;
             path?: never;
@@ -6650,7 +6682,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -7090,7 +7122,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -8121,7 +8153,9 @@ export interface operations {
             query?: {
                 /** @description how many, the newest first */
                 limit?: number;
-                /** @description only versions below this one; `next` of the page before */
+                /** @description `next` of the page before */
+                cursor?: number;
+                /** @description only versions below this one */
                 before?: number;
             };
             header?: never;
@@ -8181,7 +8215,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -8519,7 +8553,7 @@ export interface operations {
                 cursor?: string;
                 /** @description who owns it */
                 origin?: "file" | "api" | "discovery";
-                /** @description part of the name */
+                /** @description part of the name; * is anything */
                 q?: string;
             };
             header?: never;
@@ -9902,6 +9936,12 @@ export interface operations {
                 limit?: number;
                 /** @description Where the page begins: `next` of the page before. */
                 cursor?: string;
+                /** @description only with this role in a grant */
+                role?: "viewer" | "operator" | "admin" | "auditor";
+                /** @description only those that are, or that are not */
+                disabled?: boolean;
+                /** @description part of the name or display name; * is anything */
+                q?: string;
             };
             header?: never;
             path?: never;

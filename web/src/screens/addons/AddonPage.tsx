@@ -2,7 +2,7 @@
 import { createMemo, For, lazy, Show } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { href, navigate, param, query, setQuery } from '../../app/router';
-import { api, path } from '../../api/client';
+import { allItems, api, path } from '../../api/client';
 import { Badge, Button, EmptyState, Loaded, Menu, StateMark, Table, Tabs, Time } from '../../design';
 import type { Column, MenuEntry } from '../../design';
 import { count, duration, plural } from '../../logic/format';
@@ -47,8 +47,8 @@ export default function AddonPage(): JSX.Element {
     const now = addon.data();
     if (!now || !(await removeAddon(now))) return;
     // Another one of this name may be in force now; without one there is nothing to show.
-    const left = await api.get<{ items: AddonRow[] }>('api/addons').catch(() => null);
-    if (left?.items.some((one) => one.name === name())) again();
+    const left = await allItems<AddonRow>('api/addons', { q: name() }).catch(() => []);
+    if (left.some((one) => one.name === name())) again();
     else navigate(href('/addons'));
   };
   const entries = (now: AddonDetail): MenuEntry[] => [

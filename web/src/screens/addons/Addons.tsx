@@ -3,7 +3,7 @@ import { createMemo, createSignal, For, onCleanup } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { href, navigate, query, setQuery } from '../../app/router';
 import { useKeys } from '../../app/keys';
-import { api } from '../../api/client';
+import { allItems } from '../../api/client';
 import { live } from '../../api/live';
 import { Badge, Button, EmptyState, FilterInput, Loaded, StateMark, Table } from '../../design';
 import type { Column } from '../../design';
@@ -23,7 +23,7 @@ interface AddonStatus {
 }
 
 export default function Addons(): JSX.Element {
-  const addons = fetched(() => 'addons', async (_, signal) => (await api.get<{ items: AddonRow[] }>('api/addons', { signal })).items);
+  const addons = fetched(() => 'addons', (_, signal) => allItems<AddonRow>('api/addons', {}, 5000, signal));
   const [status, setStatus] = createSignal<ReadonlyMap<string, AddonStatus>>(new Map());
   onCleanup(
     live.on<AddonStatus>(['addon_status'], (events) => {

@@ -2,7 +2,7 @@
 // does not answer is told here, not found out later.
 import { createMemo, createSignal, For, Match, onCleanup, Show, Switch } from 'solid-js';
 import type { JSX } from 'solid-js';
-import { api, asProblem, path } from '../../api/client';
+import { allItems, api, asProblem, path } from '../../api/client';
 import type { Problem } from '../../api/client';
 import { live } from '../../api/live';
 import type { Addon, AddonParameter, PollResultData } from '../../api/model';
@@ -34,7 +34,7 @@ export function AddDevice(props: { onClose: () => void }): JSX.Element {
 const kCredentialKind: Record<string, string> = { snmp: 'community', http: 'password', ssh: 'password' };
 
 function Ask(props: { onClose: () => void; onMade: (key: string) => void }): JSX.Element {
-  const addons = fetched(() => 'addons', async (_, signal) => (await api.get<{ items: Addon[] }>('api/addons', { signal })).items);
+  const addons = fetched(() => 'addons', (_, signal) => allItems<Addon>('api/addons', {}, 5000, signal));
   const credentials = credentialNames();
   const [addon, setAddon] = createSignal('icmp-ping');
   const [device, setDevice] = createSignal('');
