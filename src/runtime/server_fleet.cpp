@@ -18,6 +18,21 @@ namespace {
 constexpr base::Duration kCommitWait = std::chrono::seconds(30);
 constexpr base::Duration kTakenWait = std::chrono::seconds(5);
 
+// Entries that do not say yet what they changed say it.
+Cause with_states(Cause cause, const config::FleetDiff& changes) {
+    for (model::AuditEntry& entry : cause.audit) {
+        if (!entry.before.empty() || !entry.after.empty()) continue;
+        config::ObjectStates states = config::states_of(changes, entry.object);
+        // The only entry is about everything, under whatever name a person gave it.
+        if (states == config::ObjectStates{} && cause.audit.size() == 1) {
+            states = config::states_of(changes, "");
+        }
+        entry.before = std::move(states.before);
+        entry.after = std::move(states.after);
+    }
+    return cause;
+}
+
 }  // namespace
 
 // What is given outlives the inputs.
@@ -127,7 +142,8 @@ base::Result<ApplyReport> Server::edit(std::span<const config::WantedObject> wan
     config::check_fleet(*fleet, {}, diagnostics);
     check_zones(*fleet, {}, diagnostics);
     if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
-    if (auto status = take_objects(*changes, {}, cause, report.warnings); !status) {
+    if (auto status = take_objects(*changes, {}, with_states(cause, *changes), report.warnings);
+        !status) {
         return std::unexpected(status.error());
     }
     follow_sources();
