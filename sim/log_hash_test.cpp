@@ -33,7 +33,7 @@ constexpr std::array kPinnedRuns = {
     PinnedRun{"b", "oracle", "fresh", "none", 11, 0x30b29faca9a92b35},
     PinnedRun{"bw", "classic", "balanced", "none", 11, 0xf0a3bf7cb2352904},
     PinnedRun{"a", "fixed", "balanced", "crash", 5, 0x673d12fde658438e},
-    PinnedRun{"d", "optimal", "balanced", "storm", 7, 0xcb0f4a4e8b2bee5a},
+    PinnedRun{"d", "optimal", "balanced", "storm", 7, 0x9949288fa44ceb56},
 };
 
 template <class Enum, class Names>

@@ -95,6 +95,7 @@ std::vector<Route> login_routes(AccountHandlers* handlers) {
 
     route = row("POST", "/api/logout", Permission::kSelf, Area::kSystem, RateClass::kGeneral,
                 "logout", "End this session");
+    route.audit_action = "session.logout";
     route.status = 204;
     route.handler = bind(handlers, &AccountHandlers::logout);
     routes.push_back(route);
@@ -108,6 +109,7 @@ std::vector<Route> login_routes(AccountHandlers* handlers) {
 
     route = row("POST", "/api/me/password", Permission::kSelf, Area::kAccess, RateClass::kAuth,
                 "changePassword", "Change one's own password; ends the other sessions");
+    route.audit_action = "user.password";
     route.status = 204;
     route.request_schema =
         R"({"type":"object","required":["old_password","password"],"additionalProperties":false,)"
@@ -142,6 +144,7 @@ std::vector<Route> user_routes(AccountHandlers* handlers) {
     routes.push_back(route);
 
     route = manage("POST", "/api/users", RateClass::kConfigWrite, "createUser", "Add a user");
+    route.audit_action = "user.create";
     route.status = 201;
     route.request_schema = kNewUserSchema;
     route.request_example =
@@ -160,6 +163,7 @@ std::vector<Route> user_routes(AccountHandlers* handlers) {
 
     route = manage("PUT", "/api/users/{name}", RateClass::kConfigWrite, "changeUser",
                    "Change what is given; what is not given stays");
+    route.audit_action = "user.change";
     route.request_schema = kUserEditSchema;
     route.request_example = R"({"disabled":true})";
     route.response_schema = kUserSchema;
@@ -169,6 +173,7 @@ std::vector<Route> user_routes(AccountHandlers* handlers) {
 
     route = manage("DELETE", "/api/users/{name}", RateClass::kConfigWrite, "removeUser",
                    "Remove a user with all tokens and sessions");
+    route.audit_action = "user.remove";
     route.status = 204;
     route.handler = bind(handlers, &AccountHandlers::remove_user);
     routes.push_back(route);
@@ -189,6 +194,7 @@ std::vector<Route> own_routes(AccountHandlers* handlers) {
 
     route = self("DELETE", "/api/users/{name}/sessions", RateClass::kConfigWrite, "endSessions",
                  "End one session, or all but this one");
+    route.audit_action = "session.end";
     route.query = {{.name = "id", .description = "Only the session with this id"}};
     route.response_schema =
         R"({"type":"object","required":["ended"],"properties":{"ended":{"type":"integer"}}})";
@@ -207,6 +213,7 @@ std::vector<Route> own_routes(AccountHandlers* handlers) {
 
     route = self("POST", "/api/tokens", RateClass::kConfigWrite, "createToken",
                  "Make an API token; its secret is shown once");
+    route.audit_action = "token.create";
     route.status = 201;
     route.request_schema = kNewTokenSchema;
     route.request_example =
@@ -220,6 +227,7 @@ std::vector<Route> own_routes(AccountHandlers* handlers) {
 
     route = self("DELETE", "/api/tokens/{name}", RateClass::kConfigWrite, "revokeToken",
                  "Revoke an API token");
+    route.audit_action = "token.revoke";
     route.status = 204;
     route.handler = bind(handlers, &AccountHandlers::revoke_token);
     routes.push_back(route);

@@ -205,25 +205,33 @@ base::Result<access::Principal> Accounts::by_token(std::string_view text) {
     return principal;
 }
 
-base::Result<access::Principal> Accounts::by_session(std::string_view secret) {
-    const auto refused = [] {
-        return unauthenticated("access.session", "the session is over: log in again");
-    };
+const Session* Accounts::living_session(std::string_view secret) const {
     const Session* session = book_.session_by_hash(access::hash_secret(secret));
-    if (session == nullptr) return refused();
-    const base::WallTime now = ports_.wall();
+    if (session == nullptr) return nullptr;
     const User* user = book_.user(session->user);
-    if (user == nullptr || user->disabled ||
-        !access::session_lives(session_limits_, session->created, session->last_seen,
-                               session->remember, now)) {
-        return refused();
+    const bool lives = user != nullptr && !user->disabled &&
+                       access::session_lives(session_limits_, session->created, session->last_seen,
+                                             session->remember, ports_.wall());
+    return lives ? session : nullptr;
+}
+
+base::Result<access::Principal> Accounts::by_session(std::string_view secret) {
+    const Session* session = living_session(secret);
+    if (session == nullptr) {
+        return unauthenticated("access.session", "the session is over: log in again");
     }
-    access::Principal principal = principal_of(*user);
+    access::Principal principal = principal_of(*book_.user(session->user));
     principal.session_id = session->head.id;
     principal.csrf = access::csrf_token(secret);
     used_sessions_.insert(session->head.id);
-    book_.touch_session(session->head.id, now);
+    book_.touch_session(session->head.id, ports_.wall());
     return principal;
+}
+
+std::optional<std::string> Accounts::owner_of_session(std::string_view secret) const {
+    const Session* session = living_session(secret);
+    if (session == nullptr) return std::nullopt;
+    return session->user;
 }
 
 void Accounts::flush_uses(Done<void> done) {

@@ -161,6 +161,8 @@ class Accounts {
     // Who shows this token or this cookie: access.token, access.session (class auth).
     base::Result<access::Principal> by_token(std::string_view text);
     base::Result<access::Principal> by_session(std::string_view secret);
+    // The user of a session that lives. No use of it.
+    std::optional<std::string> owner_of_session(std::string_view secret) const;
 
     // For connections that stay open. What names the login of a principal, and the principal as it
     // is now: its grants may have changed; nothing when that login is over. A use of neither.
@@ -195,6 +197,7 @@ class Accounts {
 
     std::string new_id();
     base::Result<User> find_user(std::string_view name) const;
+    const Session* living_session(std::string_view secret) const;  // of a user who may log in
     base::Status may_manage(const access::Principal& principal) const;
     base::Status keeps_an_admin(const User& before, const User* after) const;
     base::Result<AccountChange> prepare_user_edit(const Actor& actor, const std::string& name,

@@ -211,8 +211,10 @@ void Accounts::change_own_password(Actor actor, base::Secret old_password, base:
     const std::string name = actor.principal.name;
     const User* user = actor.principal.kind == "user" ? book_.user(name) : nullptr;
     if (user == nullptr) {
-        return done(std::unexpected(LoginRefusal{
-            forbidden("a password is changed by its user, logged in with a session").error()}));
+        const base::Error why =
+            forbidden("a password is changed by its user, logged in with a session").error();
+        tell_refusal(entry(actor, "user.password", name), why);
+        return done(std::unexpected(LoginRefusal{why}));
     }
     if (auto status = access::check_password(name, password); !status) {
         return done(std::unexpected(LoginRefusal{std::move(status.error())}));

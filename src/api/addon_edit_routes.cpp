@@ -263,6 +263,7 @@ void add_uploads(std::vector<Route>& routes, const ServerLink& link) {
     Route make = addon_route("POST", "/api/addons", "createAddon",
                              "Store a manifest; one of the same name that came with the server "
                              "gives way to it.");
+    make.audit_action = "addon.create";
     make.description =
         "`manifest` is a text in YAML or JSON, in our own form or in one that can be imported. It "
         "is checked whole, with every target that uses it; mistakes are told with their pointer "
@@ -286,6 +287,7 @@ void add_uploads(std::vector<Route>& routes, const ServerLink& link) {
     Route set = addon_route("PUT", "/api/addons/{name}", "replaceAddon",
                             "Change the manifest of an addon. Of one that came with the server "
                             "this makes a copy, which is never overwritten.");
+    set.audit_action = "addon.change";
     set.query = {dry_run()};
     set.request_schema = kUploadSchema;
     set.request_example =
@@ -343,6 +345,7 @@ void add_addon_edit_routes(std::vector<Route>& routes, const ServerLink& link) {
          AddonVerb::kEnable, "addon.enable"}};
     for (const Row& row : rows) {
         Route route = addon_route(row.method, row.path, row.operation, row.summary);
+        route.audit_action = row.action;
         if (row.verb == AddonVerb::kRemove) {
             route.status = 204;
             route.description = "409 while targets use it and nothing would take its place.";

@@ -114,6 +114,7 @@ Route addon_route(std::string_view method, std::string_view path, std::string_vi
         R"({"name":"snmp-system","version":"1.0.0","title":"System","description":"",)"
         R"("protocol":"snmp","targets":1,"origin":"shipped","enabled":true,"revision":0,)"
         R"("parameters":[],"groups":[],"metrics":[]})";
+    route.rate = access::RateClass::kPublic;
     if (method != "GET") {
         // An addon has no labels: what is done to it reaches targets everywhere.
         route.permission = Permission::kManage;

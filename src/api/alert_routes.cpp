@@ -1,4 +1,6 @@
 // Alerts: lists, counts, one with its story, and what people do about them.
+#include <fmt/format.h>
+
 #include <map>
 
 #include "api/alert_acts.hpp"
@@ -286,9 +288,11 @@ struct ActRow {
     ActVerb verb;
 };
 
-void add_act(std::vector<Route>& routes, const ActRow& row, std::string_view example,
-             std::function<void(ActVerb, Call)> act) {
+void add_act(std::vector<Route>& routes, const ActRow& row, std::string_view what,
+             std::string_view example, std::function<void(ActVerb, Call)> act) {
     Route route = alert_route("POST", row.path, row.operation, row.summary);
+    route.audit_action = fmt::format("{}.{}", what, to_string(row.verb));
+    route.audit_object = what == "alert" ? "alert {id}" : "incident {id}";
     route.request_example = R"({"note":"on my way"})";
     route.response_example = example;
     if (row.verb == ActVerb::kAcknowledge) route.request_schema = kAcknowledgeSchema;
@@ -319,7 +323,7 @@ void add_acts(std::vector<Route>& routes, const ServerLink& link) {
                  ActVerb::kUnacknowledge},
           ActRow{"/api/alerts/{id}/resolve", "resolveAlert",
                  "It is over, whatever the device says.", ActVerb::kResolve}}) {
-        add_act(routes, row, kAlert, on_alert);
+        add_act(routes, row, "alert", kAlert, on_alert);
     }
     for (const ActRow& row :
          {ActRow{"/api/incidents/{id}/acknowledge", "acknowledgeIncident",
@@ -328,10 +332,12 @@ void add_acts(std::vector<Route>& routes, const ServerLink& link) {
                  "Resolve all open alerts of an incident.", ActVerb::kResolve},
           ActRow{"/api/incidents/{id}/notes", "addIncidentNote",
                  "Write a note into the timeline of an incident.", ActVerb::kNote}}) {
-        add_act(routes, row, kIncident, on_incident);
+        add_act(routes, row, "incident", kIncident, on_incident);
     }
     Route many = alert_route("POST", "/api/alerts/bulk", "changeAlerts",
                              "Acknowledge, resolve or remove many alerts.");
+    many.audit_action = "alert.bulk";
+    many.audit_object = "*";
     many.description =
         "Either `ids` in the body, or filters in the query, as GET /api/alerts has them; at most "
         "1000 at once, `more` says that there are others. Removing needs the right to manage.";
@@ -346,6 +352,8 @@ void add_acts(std::vector<Route>& routes, const ServerLink& link) {
 
     Route remove = alert_route("DELETE", "/api/alerts/{id}", "removeAlert",
                                "Forget an alert with its timeline; the audit trail stays.");
+    remove.audit_action = "alert.remove";
+    remove.audit_object = "alert {id}";
     remove.permission = Permission::kManage;
     remove.rate = RateClass::kConfigWrite;
     remove.status = 204;

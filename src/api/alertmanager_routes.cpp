@@ -10,6 +10,7 @@
 #include "api/alert_queries.hpp"
 #include "api/alertmanager_pages.hpp"
 #include "api/alertmanager_reader.hpp"
+#include "api/fleet_edits.hpp"
 #include "api/routes.hpp"
 #include "api/silence_edits.hpp"
 #include "api/silence_rules.hpp"
@@ -196,7 +197,13 @@ void post_alerts(const ServerLink& link, Call call) {
         if (access::may_on(call.principal, Permission::kOperate, Area::kMonitoring, one.labels)) {
             continue;
         }
-        return refuse_v2(call, 403, "your grants do not reach alerts with these labels");
+        auto held = std::make_shared<Call>(std::move(call));
+        auto entry = audit_entry(*held, held->route->audit_action, "alerts", "");
+        return record_refusal(
+            link, std::move(entry), "access.forbidden", [held](const base::Status& recorded) {
+                if (!recorded) return refuse_v2(*held, recorded.error());
+                refuse_v2(*held, 403, "your grants do not reach alerts with these labels");
+            });
     }
     const auto desk = alert_desk(link);
     if (!desk) return refuse_v2(call, desk.error().status, desk.error().detail);
@@ -332,6 +339,7 @@ void add_alerts(std::vector<Route>& routes, const Keeper& keeper) {
         routes.push_back(std::move(list));
     }
     Route post = v2_route("POST", "/api/v2/alerts", "v2PostAlerts", "Alerts of another system.");
+    post.audit_action = "alert.post";
     post.request_schema = R"({"type":"array","items":{"type":"object","required":["labels"]}})";
     post.request_example =
         R"([{"labels":{"alertname":"Backup","device":"nas","severity":"warning"},)"
@@ -349,6 +357,7 @@ void add_silences(std::vector<Route>& routes, const Keeper& keeper) {
     routes.push_back(std::move(list));
 
     Route post = v2_route("POST", "/api/v2/silences", "v2PostSilence", "Make or change a silence.");
+    post.audit_action = "silence.create";
     post.request_schema =
         R"({"type":"object","required":["matchers","endsAt","createdBy","comment"]})";
     post.request_example =
@@ -365,6 +374,7 @@ void add_silences(std::vector<Route>& routes, const Keeper& keeper) {
 
     Route end =
         v2_route("DELETE", "/api/v2/silence/{silence_id}", "v2ExpireSilence", "End a silence now.");
+    end.audit_action = "silence.expire";
     end.handler = [keeper](Call call) { delete_silence(keeper->link, std::move(call)); };
     routes.push_back(std::move(end));
 }

@@ -8,6 +8,22 @@
 #include "api/etag.hpp"
 
 namespace pollux::api {
+namespace {
+
+// What a request is about, in the words of the audit trail.
+std::string audit_object(const Call& call) {
+    if (call.route->audit_object.empty()) {
+        return call.parameters.empty() ? call.request.path : call.parameters.front();
+    }
+    std::string text(call.route->audit_object);
+    const std::size_t begin = text.find('{');
+    const std::size_t end = text.find('}', begin);
+    if (begin == std::string::npos || end == std::string::npos) return text;
+    const std::string name = text.substr(begin + 1, end - begin - 1);
+    return text.replace(begin, end - begin + 1, call.parameter(name));
+}
+
+}  // namespace
 
 base::Result<std::unique_ptr<ApiServer>> ApiServer::create(ApiServerOptions options,
                                                            observe::Log& log) {
@@ -138,7 +154,20 @@ void ApiServer::authenticated(Call call, std::expected<access::Principal, Proble
     }
     call.principal.name = "anonymous";
     call.principal.address = call.request.peer.host();
-    if (!limited(call)) call.problem(who.error());
+    if (limited(call)) return;
+    const Problem& problem = who.error();
+    // Not those that were not judged: 503, 429.
+    if (problem.status < 429) tell_refusal(call, problem.code);
+    call.problem(problem);
+}
+
+void ApiServer::tell_refusal(const Call& call, std::string_view code) {
+    authenticator_->refused({.principal = call.principal,
+                             .request = call.request,
+                             .route = *call.route,
+                             .object = audit_object(call),
+                             .request_id = call.request_id,
+                             .code = code});
 }
 
 bool ApiServer::limited(Call& call) {
@@ -161,9 +190,10 @@ void ApiServer::admit(Call call) {
         (route.everywhere ? access::may_everywhere(call.principal, route.permission, route.area)
                           : access::may(call.principal, route.permission, route.area));
     if (!allowed) {
-        authenticator_->refused(call.principal, call.request, route);
+        const std::string code = "access.forbidden";
+        tell_refusal(call, code);
         return call.problem(Problem{.status = 403,
-                                    .code = "access.forbidden",
+                                    .code = code,
                                     .detail = fmt::format("this needs the permission {} in {}",
                                                           access::to_string(route.permission),
                                                           access::to_string(route.area))});

@@ -69,6 +69,7 @@ class ApiServer final : private CallSink {
     void validate(Call call);
     void handle(Call call);
 
+    void tell_refusal(const Call& call, std::string_view code);
     bool limited(Call& call);  // whether it was refused for its rate; then it is answered
     void answer_unmatched(Call call, const RouteMatch& match);
     std::optional<Problem> check_body(const Call& call) const;

@@ -141,7 +141,41 @@ TEST(ApiServer, AsksWhoItIsAndWhatTheyMay) {
     // Who may not is told so before the body is looked at.
     EXPECT_EQ(stage.ask("POST", "/api/acts", "", "{").status, 401);
     stage.server->stop();
-    EXPECT_EQ(stage.authenticator.refusals(), std::vector<std::string>{"viewer"});
+    // Without a login too: the authenticator decides what is kept of it.
+    const std::vector<std::string> turned_away = {
+        "anonymous access.unauthenticated /api/free", "anonymous access.unauthenticated /api/free",
+        "viewer access.forbidden /api/acts", "anonymous access.unauthenticated /api/acts"};
+    EXPECT_EQ(stage.authenticator.refusals(), turned_away);
+}
+
+TEST(ApiServer, WhatIsTurnedAwayIsNamedAsTheTrailNamesIt) {
+    std::vector<Route> table;
+    const auto add = [&](std::string_view path, std::string_view operation,
+                         std::string_view object) {
+        Route route{.method = "POST", .path = path};
+        route.permission = access::Permission::kManage;
+        route.operation = operation;
+        route.audit_object = object;
+        route.handler = [](Call call) { call.json(200, "{}"); };
+        table.push_back(std::move(route));
+    };
+    add("/api/breakers/{key}/reset", "a", "");
+    add("/api/jobs/{id}/cancel", "b", "job {id}");
+    add("/api/breakers/reset", "c", "*");
+    add("/api/plain", "d", "");
+    Stage stage(std::move(table));
+    for (const char* path : {"/api/breakers/pve%3A%3An1/reset", "/api/jobs/7/cancel",
+                             "/api/breakers/reset", "/api/plain"}) {
+        EXPECT_EQ(stage.ask("POST", path, kViewer).status, 403) << path;
+    }
+    // What comes too often is not looked at, so it cannot fill the trail.
+    stage.server->loop().post([&] { stage.authenticator.set_left(0); });
+    EXPECT_EQ(stage.ask("POST", "/api/plain").status, 429);
+    stage.server->stop();
+    EXPECT_EQ(stage.authenticator.refusals(),
+              (std::vector<std::string>{
+                  "viewer access.forbidden pve::n1", "viewer access.forbidden job 7",
+                  "viewer access.forbidden *", "viewer access.forbidden /api/plain"}));
 }
 
 TEST(ApiServer, RefusesWhatComesTooOften) {

@@ -134,7 +134,9 @@ base::Status ApiService::load_accounts() {
     ports.work = [this](std::move_only_function<void()> work) {
         return hashes_.submit(std::move(work));
     };
-    ports.refused = [this](model::AuditEntry entry) { record_refusal(std::move(entry)); };
+    ports.refused = [this](model::AuditEntry entry) {
+        record_refusal(std::move(entry), refused_logins_);
+    };
     ports.wall = &net::wall_now;
     ports.boot = &net::boot_now;
     ports.random = &random_bytes;
@@ -146,9 +148,10 @@ base::Status ApiService::load_accounts() {
     }
     authenticator_ = std::make_unique<AccountAuthenticator>(
         *accounts_,
-        AccountAuthenticator::Ports{
-            &net::wall_now, &net::boot_now,
-            [this](model::AuditEntry entry) { record_refusal(std::move(entry)); }},
+        AccountAuthenticator::Ports{&net::wall_now, &net::boot_now,
+                                    [this](model::AuditEntry entry) {
+                                        record_refusal(std::move(entry), refused_requests_);
+                                    }},
         random_key());
     auto rules = make_access_rules(server_.settings());
     if (!rules) return std::unexpected(rules.error());
@@ -223,18 +226,21 @@ void ApiService::keep_house() {
 
 // Of people with a login each is recorded; of others they are counted, so that nobody can fill the
 // disk.
-void ApiService::record_refusal(model::AuditEntry entry) {
+void ApiService::record_refusal(model::AuditEntry entry, store::RefusalCounter& unknown) {
     entry.result = model::AuditResult::kRefused;
     if (entry.principal == "anonymous") {
-        refusals_.count(entry.at, entry.action, entry.address, entry.reason);
+        unknown.count(entry.at, entry.action, entry.address,
+                      entry.reason.empty() ? entry.after : entry.reason);
         return;
     }
     submit_refusals({std::move(entry)});
 }
 
 void ApiService::write_refusals(bool all) {
-    auto entries = refusals_.drain(net::wall_now(), all);
-    if (!entries.empty()) submit_refusals(std::move(entries));
+    for (store::RefusalCounter* counter : {&refused_logins_, &refused_requests_}) {
+        auto entries = counter->drain(net::wall_now(), all);
+        if (!entries.empty()) submit_refusals(std::move(entries));
+    }
 }
 
 void ApiService::submit_refusals(std::vector<model::AuditEntry> entries) {

@@ -64,7 +64,7 @@ class ApiService {
     ServerLink link();
     std::vector<Route> routes();
     void keep_house();
-    void record_refusal(model::AuditEntry entry);
+    void record_refusal(model::AuditEntry entry, store::RefusalCounter& unknown);
     void write_refusals(bool all);
     void submit_refusals(std::vector<model::AuditEntry> entries);
     base::Result<ApiServerOptions> server_options() const;
@@ -81,7 +81,9 @@ class ApiService {
     std::unique_ptr<EventHub> hub_;
     std::unique_ptr<EventCollector> collector_;
     std::unique_ptr<net::Timer> house_;  // on the API's loop
-    store::RefusalCounter refusals_;     // likewise
+    // Likewise. Of logins and of other requests each: many of one do not hide the other.
+    store::RefusalCounter refused_logins_;
+    store::RefusalCounter refused_requests_;
     std::optional<base::Secret> bootstrap_;
     bool stopped_ = false;
     // Last, so that they end first: their work posts to the loop above.

@@ -45,8 +45,8 @@ class FakeAuthenticator final : public Authenticator {
                 .reset = std::chrono::milliseconds(59'100),
                 .retry_after_seconds = 60};
     }
-    void refused(const access::Principal& principal, const net::Request&, const Route&) override {
-        refusals_.push_back(principal.name);
+    void refused(const Refusal& one) override {
+        refusals_.push_back(fmt::format("{} {} {}", one.principal.name, one.code, one.object));
     }
     // On the API's thread, or before it runs.
     void set_left(std::uint32_t left) { left_ = left; }

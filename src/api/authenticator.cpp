@@ -14,6 +14,8 @@ namespace {
 
 using access::Principal;
 
+constexpr std::string_view kCsrf = "access.csrf";
+
 Problem unauthorized(std::string code, std::string detail) {
     Problem problem{.status = 401, .code = std::move(code), .detail = std::move(detail)};
     problem.headers.push_back({"WWW-Authenticate", "Bearer realm=\"pollux\""});
@@ -122,7 +124,7 @@ std::expected<Principal, Problem> AccountAuthenticator::identify(const net::Requ
     std::optional<std::string_view> cookie;
     if (!cookies.empty() && !cookies[0].empty()) cookie = cookies[0];
     if (cookie && is_unsafe(request.method) && !is_token_of_session(*cookie, request)) {
-        return std::unexpected(refusal("access.csrf",
+        return std::unexpected(refusal(std::string(kCsrf),
                                        "a change with a session's cookie needs the session's token "
                                        "in X-CSRF-Token; GET /api/me has it"));
     }
@@ -250,19 +252,29 @@ access::RateDecision AccountAuthenticator::check_rate(const Principal& principal
         ports_.boot());
 }
 
-void AccountAuthenticator::refused(const Principal& principal, const net::Request& request,
-                                   const Route& route) {
+void AccountAuthenticator::refused(const Refusal& refusal) {
+    const net::Request& request = refusal.request;
     if (!ports_.refused || !is_unsafe(request.method)) return;
-    ports_.refused({.at = ports_.wall(),
-                    .principal = audit_name(principal),
-                    .address = client(request).address.to_string(),
-                    .action = std::string(route.operation),
-                    .object = request.path,
-                    .result = model::AuditResult::kRefused,
-                    .reason = {},
-                    .before = {},
-                    .after = "access.forbidden",
-                    .request_id = {}});
+    const Client from = client(request);
+    std::string who = audit_name(refusal.principal);
+    // Somebody is logged in, and a page of others sent this in their name: that is theirs to know.
+    if (refusal.principal.anonymous() && refusal.code == kCsrf) {
+        const auto cookies = cookie_values(request, session_cookie_name(from.secure));
+        const auto owner = cookies.empty() ? std::nullopt : accounts_.owner_of_session(cookies[0]);
+        if (owner) who = "user:" + *owner;
+    }
+    const Route& route = refusal.route;
+    ports_.refused(
+        {.at = ports_.wall(),
+         .principal = std::move(who),
+         .address = from.address.to_string(),
+         .action = route.audit_action.empty() ? std::string(route.operation) : route.audit_action,
+         .object = refusal.object,
+         .result = model::AuditResult::kRefused,
+         .reason = {},
+         .before = {},
+         .after = std::string(refusal.code),
+         .request_id = std::string(refusal.request_id)});
 }
 
 }  // namespace pollux::api

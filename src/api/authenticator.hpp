@@ -45,8 +45,7 @@ class AccountAuthenticator final : public Authenticator {
     void authenticate(const net::Request& request, const Route& route, Done done) override;
     access::RateDecision check_rate(const access::Principal& principal, const net::Request& request,
                                     const Route& route) override;
-    void refused(const access::Principal& principal, const net::Request& request,
-                 const Route& route) override;
+    void refused(const Refusal& refusal) override;
 
     Client client(const net::Request& request) const;
 

@@ -3,6 +3,8 @@
 
 #include <expected>
 #include <functional>
+#include <string>
+#include <string_view>
 
 #include "access/principal.hpp"
 #include "access/rate_limiter.hpp"
@@ -11,6 +13,16 @@
 #include "net/http_message.hpp"
 
 namespace pollux::api {
+
+// A request that was turned away, as the audit trail is to show it. Lives during the call only.
+struct Refusal {
+    const access::Principal& principal;  // the anonymous one: no valid login
+    const net::Request& request;
+    const Route& route;
+    std::string object;  // what it was about
+    std::string_view request_id;
+    std::string_view code;  // of the problem: "access.forbidden", "access.csrf"
+};
 
 class Authenticator {
   public:
@@ -28,9 +40,9 @@ class Authenticator {
     virtual access::RateDecision check_rate(const access::Principal& principal,
                                             const net::Request& request, const Route& route) = 0;
 
-    // A request was refused for want of permission: to be counted and recorded.
-    virtual void refused(const access::Principal& principal, const net::Request& request,
-                         const Route& route) = 0;
+    // A request was turned away for want of permission or of a valid login, within its limits: to
+    // be counted or recorded.
+    virtual void refused(const Refusal& refusal) = 0;
 };
 
 }  // namespace pollux::api

@@ -310,13 +310,55 @@ TEST_F(AuthenticatorTest, RefusedChangesAreTold) {
     Route route{.method = "POST", .path = "/api/targets"};
     route.operation = "createTarget";
     const access::Principal alice{.name = "alice", .kind = "user"};
-    authenticator_.refused(alice, request("GET", {}), route);
+    const auto refuse = [&](std::string method) {
+        authenticator_.refused({.principal = alice,
+                                .request = request(std::move(method), {}),
+                                .route = route,
+                                .object = "ping::a",
+                                .request_id = "r1",
+                                .code = "access.forbidden"});
+    };
+    refuse("GET");
     EXPECT_TRUE(refusals_.empty());
-    authenticator_.refused(alice, request("POST", {}), route);
+    refuse("POST");
     ASSERT_EQ(refusals_.size(), 1u);
     EXPECT_EQ(refusals_[0].principal, "user:alice");
-    EXPECT_EQ(refusals_[0].action, "createTarget");
+    EXPECT_EQ(refusals_[0].action, "createTarget") << "without a name for the trail";
+    EXPECT_EQ(refusals_[0].object, "ping::a");
+    EXPECT_EQ(refusals_[0].request_id, "r1");
+    EXPECT_EQ(refusals_[0].after, "access.forbidden");
     EXPECT_EQ(refusals_[0].result, model::AuditResult::kRefused);
+    route.audit_action = "target.create";
+    refuse("POST");
+    EXPECT_EQ(refusals_.back().action, "target.create") << "as one that was done";
+}
+
+// Who is logged in is to learn that a page of others sends requests in their name; without a live
+// session nobody is named.
+TEST_F(AuthenticatorTest, AForgedRequestIsRecordedForTheUserOfTheSession) {
+    Route route{.method = "POST", .path = "/api/targets"};
+    const access::Principal nobody{.name = "anonymous"};
+    const auto refused = [&](std::vector<net::HeaderField> headers, std::string_view code) {
+        authenticator_.refused({.principal = nobody,
+                                .request = request("POST", std::move(headers)),
+                                .route = route,
+                                .object = "/api/targets",
+                                .request_id = "r1",
+                                .code = code});
+        return refusals_.back().principal;
+    };
+    EXPECT_EQ(refused({{"Cookie", cookie()}}, "access.csrf"), "user:alice");
+    EXPECT_EQ(refusals_.back().after, "access.csrf");
+    EXPECT_EQ(refused({{"Cookie", "pollux_session=x"}}, "access.csrf"), "anonymous");
+    EXPECT_EQ(refused({{"Cookie", cookie()}}, "access.token"), "anonymous")
+        << "the wrong token says nothing about the session";
+    EXPECT_EQ(refused({}, "access.unauthenticated"), "anonymous");
+    // It is no use of the session: what others send must not keep it alive.
+    bench_.pass(23h);
+    EXPECT_EQ(refused({{"Cookie", cookie()}}, "access.csrf"), "user:alice");
+    bench_.pass(2h);
+    EXPECT_EQ(refused({{"Cookie", cookie()}}, "access.csrf"), "anonymous");
+    EXPECT_EQ(who(request("GET", {{"Cookie", cookie()}})), "401 access.session");
 }
 
 TEST(AccessRules, RolesOfSettingsAreThoseOfAccess) {

@@ -59,23 +59,29 @@ void edit_fleet(const ServerLink& link, Call call, std::vector<config::WantedObj
         std::move(entry), std::move(after));
 }
 
-void refuse(const ServerLink& link, Call call, model::AuditEntry entry) {
-    entry.result = model::AuditResult::kRefused;
-    auto held = std::make_shared<Call>(std::move(call));
-    const auto answer = [held](const base::Status& recorded) {
-        if (!recorded) {
-            held->problem(recorded.error());
-            return;
-        }
-        held->problem(
-            Problem{403, "access.forbidden", "your grants do not reach this part of the fleet"});
-    };
+void record(const ServerLink& link, model::AuditEntry entry, Recorded done) {
     store::AuditBatch batch;
     batch.entries.push_back(std::move(entry));
-    const auto accepted = link.server.store().submit(std::move(batch), [answer](auto result) {
-        answer(result ? base::Status{} : std::unexpected(result.error()));
+    const auto accepted = link.server.store().submit(std::move(batch), [done](auto result) {
+        done(result ? base::Status{} : std::unexpected(result.error()));
     });
-    if (!accepted) answer(accepted);
+    if (!accepted) done(accepted);
+}
+
+void record_refusal(const ServerLink& link, model::AuditEntry entry, std::string_view code,
+                    Recorded done) {
+    entry.result = model::AuditResult::kRefused;
+    if (entry.after.empty()) entry.after = code;
+    record(link, std::move(entry), std::move(done));
+}
+
+void refuse(const ServerLink& link, Call call, model::AuditEntry entry) {
+    auto held = std::make_shared<Call>(std::move(call));
+    Problem forbidden{403, "access.forbidden", "your grants do not reach this part of the fleet"};
+    record_refusal(link, std::move(entry), "access.forbidden",
+                   [held, forbidden](const base::Status& recorded) {
+                       held->problem(recorded ? forbidden : problem_of(recorded.error()));
+                   });
 }
 
 document::Node without_key(const document::Node& body, std::string_view key) {

@@ -31,6 +31,12 @@ void edit_fleet(const ServerLink& link, Call call, std::vector<config::WantedObj
 // An error of an edit with what the diagnostics know about it: pointers into the body.
 Problem problem_of_fleet(const base::Error& error, const document::Diagnostics& diagnostics);
 
+// An entry of its own: of what changes no object, or of a refusal. `done` is called on any thread.
+using Recorded = std::function<void(const base::Status& recorded)>;
+void record(const ServerLink& link, model::AuditEntry entry, Recorded done);
+void record_refusal(const ServerLink& link, model::AuditEntry entry, std::string_view code,
+                    Recorded done);
+
 // 403, and an entry of the trail that says who was refused what.
 void refuse(const ServerLink& link, Call call, model::AuditEntry entry);
 

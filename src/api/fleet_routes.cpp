@@ -237,6 +237,7 @@ Route fleet_route(const Collection& collection, std::size_t operation, std::stri
     route.summary = collection.summaries[operation];
     route.response_example = kAnswer;
     route.body_limit = 1U << 20U;
+    route.rate = RateClass::kPublic;
     if (method != "GET") {
         route.permission = collection.write;
         route.rate = RateClass::kConfigWrite;
@@ -265,6 +266,7 @@ void add_collection(std::vector<Route>& routes, const ServerLink& link,
     const auto writer = [&](std::size_t operation, std::string_view method, std::string_view path,
                             EditVerb verb) {
         Route route = fleet_route(collection, operation, method, path);
+        route.audit_action = fmt::format("{}.{}", collection.one, to_string(verb));
         if (carries_body(verb)) {
             route.request_schema = R"({"type":"object"})";
             route.request_example = collection.example;
@@ -382,6 +384,7 @@ void add_expire(std::vector<Route>& routes, const ServerLink& link) {
     route.operation = "expireSilence";
     route.tag = kSilences.tag;
     route.summary = "End a silence now; one that has not begun, or recurs, is removed.";
+    route.audit_action = "silence.expire";
     route.status = 204;
     route.handler = [link](Call call) {
         const std::string name(call.parameter("name"));

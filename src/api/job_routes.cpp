@@ -367,6 +367,7 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
 
 void add_steps(std::vector<Route>& routes, const ServerLink& link) {
     Route make = job_route("POST", "/api/jobs", "submitJobs", "Submit a job or a graph of jobs.");
+    make.audit_action = "job.submit";
     make.description =
         "All of it is taken, or nothing with the reasons: circles, missing parents and demands "
         "that "
@@ -400,6 +401,8 @@ void add_steps(std::vector<Route>& routes, const ServerLink& link) {
          "job.release"}};
     for (const Row& row : rows) {
         Route route = job_route("POST", row.path, row.operation, row.summary);
+        route.audit_action = row.action;
+        route.audit_object = "job {id}";
         route.everywhere = false;  // labels of a job say who may steer it
         if (row.step == Step::kCancel) {
             route.query = {{.name = "cascade",
@@ -413,6 +416,17 @@ void add_steps(std::vector<Route>& routes, const ServerLink& link) {
         };
         routes.push_back(std::move(route));
     }
+}
+
+void look_for_work(const ServerLink& link, Call call) {
+    auto entry = audit_entry(call, call.route->audit_action, "scheduler", "");
+    auto held = std::make_shared<Call>(std::move(call));
+    record(link, std::move(entry), [link, held](const base::Status& recorded) {
+        if (!recorded) return held->problem(recorded.error());
+        link.server.core()->poke({}, schedule::PokeReason::kOperator);
+        link.ask([](const auto& core) { return ready_page(core, 100); },
+                 [held](std::string page) { held->json(200, std::move(page)); });
+    });
 }
 
 void add_views(std::vector<Route>& routes, const ServerLink& link) {
@@ -462,15 +476,11 @@ void add_views(std::vector<Route>& routes, const ServerLink& link) {
     trigger.body_optional = false;
     trigger.tag = "scheduler";
     trigger.area = Area::kMonitoring;
+    trigger.audit_action = "scheduler.trigger";
+    trigger.audit_object = "scheduler";
     trigger.response_example =
         R"({"time":"2026-01-02T03:04:05.000Z","count":0,"items":[],"batches":[]})";
-    trigger.handler = [link](Call call) {
-        link.server.core()->poke({}, schedule::PokeReason::kOperator);
-        link.ask([](const auto& core) { return ready_page(core, 100); },
-                 [call = std::move(call)](std::string page) mutable {
-                     call.json(200, std::move(page));
-                 });
-    };
+    trigger.handler = [link](Call call) { look_for_work(link, std::move(call)); };
     routes.push_back(std::move(trigger));
 }
 

@@ -1,5 +1,7 @@
 // The scheduler's health, and what people do about breakers and dead letters. Paths, names and
 // answers are those that operators' scripts know.
+#include <future>
+
 #include "api/authenticator.hpp"
 #include "api/fleet_edits.hpp"
 #include "api/health_page.hpp"
@@ -7,6 +9,7 @@
 #include "config/target_edit.hpp"
 #include "document/json_writer.hpp"
 #include "document/map_reader.hpp"
+#include "document/parse.hpp"
 
 namespace pollux::api {
 namespace {
@@ -17,6 +20,8 @@ using access::RateClass;
 using document::JsonWriter;
 using runtime::OperateResult;
 using schedule::OperatorVerb;
+
+constexpr base::Duration kCoreWait = std::chrono::seconds(5);
 
 bool may_see(const Call& call, const runtime::FleetView& view, std::string_view key) {
     return access::may_on(call.principal, Permission::kRead, Area::kMonitoring,
@@ -44,8 +49,7 @@ using WriteAnswer = std::function<std::string(const std::string& key, const Oper
 
 // What the trail is to say of an act on one task. Nothing: the call is answered, because its body
 // has mistakes or its principal may not do this to a target with these labels.
-std::optional<model::AuditEntry> permitted_act(const ServerLink& link, Call& call,
-                                               std::string action) {
+std::optional<model::AuditEntry> permitted_act(const ServerLink& link, Call& call) {
     const std::string key(call.parameter("key"));
     const auto reason = read_reason(call);
     if (!reason) {
@@ -57,7 +61,7 @@ std::optional<model::AuditEntry> permitted_act(const ServerLink& link, Call& cal
         call.problem(not_found("task " + base::quoted(key)));
         return std::nullopt;
     }
-    model::AuditEntry entry = audit_entry(call, std::move(action), key, *reason);
+    model::AuditEntry entry = audit_entry(call, call.route->audit_action, key, *reason);
     if (access::may_on(call.principal, call.route->permission, Area::kMonitoring,
                        labels_of(*view, key))) {
         return entry;
@@ -67,10 +71,9 @@ std::optional<model::AuditEntry> permitted_act(const ServerLink& link, Call& cal
 }
 
 // An act on one task: allowed by its labels, recorded with it, answered after the commit.
-void operate_one(const ServerLink& link, Call call, OperatorVerb verb, std::string action,
-                 WriteAnswer write) {
+void operate_one(const ServerLink& link, Call call, OperatorVerb verb, WriteAnswer write) {
     const std::string key(call.parameter("key"));
-    auto permitted = permitted_act(link, call, std::move(action));
+    auto permitted = permitted_act(link, call);
     if (!permitted) return;
     model::AuditEntry entry = std::move(*permitted);
     schedule::OperatorAction act;
@@ -95,6 +98,7 @@ std::string reset_answer(const std::string& key, const OperateResult& result,
     json.object().field("success", true).field("key", key);
     json.field("previousState", model::to_string(result.before.breaker));
     json.field("newState", model::to_string(result.after.breaker));
+    if (result.after.waits_for_needs) json.field("waitsForNeeds", true);
     json.field("resetBy", entry.principal).field("resetAt", entry.at).end_object();
     return text;
 }
@@ -105,7 +109,9 @@ std::string retry_answer(const std::string& key, const OperateResult& result,
     JsonWriter json(text);
     json.object().field("success", true).field("key", key);
     json.field("previousRetryCount", result.before.failures);
-    json.time_field("scheduledFor", result.after.next_due).end_object();
+    json.time_field("scheduledFor", result.after.next_due);
+    if (result.after.waits_for_needs) json.field("waitsForNeeds", true);
+    json.end_object();
     return text;
 }
 
@@ -118,43 +124,57 @@ std::string removal_answer(const std::string& key, const OperateResult&,
     return text;
 }
 
-// The dead letter goes with its target: the addon is taken off the device.
+// On the main loop, which waits for the core in every edit. Nothing: it is a dead letter.
+base::Status check_dead(const ServerLink& link, const std::string& key) {
+    struct Found {
+        std::promise<void> asked;
+        bool answered = false;  // a core that ends drops its questions
+        bool known = false;
+        bool dead = false;
+    };
+    const auto found = std::make_shared<Found>();
+    auto future = found->asked.get_future();
+    link.server.core()->ask([key, found](const runtime::CoreLoop::View& view) {
+        const auto& core = view.engine.core();
+        const model::TaskHandle task = core.find(key);
+        found->answered = true;
+        found->known = core.is_live(task);
+        found->dead =
+            found->known && core.failure(task).dead_letter != model::DeadLetterReason::kNone;
+        found->asked.set_value();
+    });
+    if (future.wait_for(kCoreWait) != std::future_status::ready || !found->answered) {
+        return base::make_error(base::ErrorClass::kTransient, "core.slow",
+                                "the scheduler did not answer in time: try again");
+    }
+    if (!found->known) {
+        return base::config_error("task.unknown", "there is no task " + base::quoted(key));
+    }
+    if (!found->dead) {
+        return base::config_error("operator.nothing_to_do",
+                                  base::quoted(key) + ": it is not a dead letter");
+    }
+    return {};
+}
+
+// The dead letter goes with its target: the addon is taken off the device. Whether it still is one
+// is looked at when the edit is made: a target that recovered must stay.
 void remove_target(const ServerLink& link, Call call) {
     const std::string key(call.parameter("key"));
-    auto permitted = permitted_act(link, call, "dlq.remove");
+    auto permitted = permitted_act(link, call);
     if (!permitted) return;
-    model::AuditEntry entry = std::move(*permitted);
-    auto held = std::make_shared<Call>(std::move(call));
-    link.ask(
-        [key](const auto& core) {
-            const auto task = core.engine.core().find(key);
-            if (!core.engine.core().is_live(task)) return std::optional<bool>();
-            return std::optional<bool>(core.engine.core().failure(task).dead_letter !=
-                                       model::DeadLetterReason::kNone);
-        },
-        [link, held, key, entry](std::optional<bool> dead) {
-            if (!dead) {
-                held->problem(not_found("task " + base::quoted(key)));
-                return;
-            }
-            if (!*dead) {
-                held->problem(conflict("operator.nothing_to_do",
-                                       base::quoted(key) + ": it is not a dead letter"));
-                return;
+    const model::AuditEntry entry = std::move(*permitted);
+    edit_fleet(
+        link, std::move(call),
+        [link, key](auto current, auto&) -> base::Result<std::vector<config::WantedObject>> {
+            if (auto status = check_dead(link, key); !status) {
+                return std::unexpected(status.error());
             }
             const auto name = config::parse_target_name(key);
-            if (!name) {
-                held->problem(problem_of_edit(name.error()));
-                return;
-            }
-            edit_fleet(
-                link, std::move(*held),
-                [name = *name](auto current, auto&) {
-                    return config::remove_target(current, name);
-                },
-                entry,
-                [key, entry](Call answer) { answer.json(200, removal_answer(key, {}, entry)); });
-        });
+            if (!name) return std::unexpected(name.error());
+            return config::remove_target(current, *name);
+        },
+        entry, [key, entry](Call answer) { answer.json(200, removal_answer(key, {}, entry)); });
 }
 
 void remove_dead_letter(const ServerLink& link, Call call) {
@@ -165,10 +185,14 @@ void remove_dead_letter(const ServerLink& link, Call call) {
     }
     const OperatorVerb verb =
         target == "keep" ? OperatorVerb::kClearDeadLetter : OperatorVerb::kRemoveDeadLetter;
-    operate_one(link, std::move(call), verb, "dlq.remove", removal_answer);
+    operate_one(link, std::move(call), verb, removal_answer);
 }
 
 // --- many ---------------------------------------------------------------------------------------
+
+constexpr const char* kMany = "*";  // of the audit trail: an act on many
+// As many keys as one act may name, each of a hundred bytes; what a JSON body may have at all.
+constexpr std::size_t kMostBulkBytes = document::ParseLimits{}.max_bytes;
 
 struct BulkWish {
     std::string reason;
@@ -205,14 +229,14 @@ std::string bulk_answer(OperatorVerb verb, const base::Result<OperateResult>& re
     return text;
 }
 
-void operate_many(const ServerLink& link, Call call, OperatorVerb verb, std::string action) {
+void operate_many(const ServerLink& link, Call call, OperatorVerb verb) {
     auto wish = read_bulk(call);
     if (!wish) {
         call.problem(wish.error());
         return;
     }
     const auto view = link.view();
-    auto entry = audit_entry(call, std::move(action), "*", wish->reason);
+    auto entry = audit_entry(call, call.route->audit_action, kMany, wish->reason);
     const bool everywhere =
         access::may_everywhere(call.principal, Permission::kManage, Area::kMonitoring);
     // A principal for a part of the fleet means that part.
@@ -252,10 +276,11 @@ constexpr std::string_view kReasonSchema =
 constexpr std::string_view kReasonExample = R"({"reason":"the switch was replaced"})";
 constexpr std::string_view kBulkSchema =
     R"({"type":"object","properties":{"reason":{"type":"string","maxLength":500},)"
-    R"("type":{"type":"string"},"keys":{"type":"array","items":{"type":"string"}}}})";
+    R"("type":{"type":"string"},)"
+    R"("keys":{"type":"array","maxItems":10000,"items":{"type":"string"}}}})";
 
 Route control(std::string_view method, std::string_view path, std::string_view operation,
-              std::string_view summary) {
+              std::string_view summary, std::string action) {
     Route route;
     route.method = method;
     route.path = path;
@@ -268,36 +293,36 @@ Route control(std::string_view method, std::string_view path, std::string_view o
     route.request_schema = kReasonSchema;
     route.request_example = kReasonExample;
     route.body_optional = true;
+    route.audit_action = std::move(action);
     return route;
 }
 
 void add_one_key(std::vector<Route>& routes, const ServerLink& link) {
     Route reset = control("POST", "/api/monitoring/breakers/{key}/reset", "resetBreaker",
-                          "Let a task with an open breaker probe now.");
+                          "Let a task with an open breaker probe now.", "breaker.reset");
     reset.description =
         "The task is due now as a probe, inside all budgets. A dead letter is retried too. A probe "
-        "that fails goes back with its history.";
+        "that fails goes back with its history. `waitsForNeeds`: it is due, and probes when what "
+        "it needs is there. One that is disabled is 409: enable it first.";
     reset.response_example =
         R"({"success":true,"key":"pve::pve-node1","previousState":"open","newState":"half_open",)"
         R"("resetBy":"user:ada","resetAt":"2026-01-02T03:04:05.000Z"})";
     reset.handler = [link](Call call) {
-        operate_one(link, std::move(call), OperatorVerb::kResetBreaker, "breaker.reset",
-                    reset_answer);
+        operate_one(link, std::move(call), OperatorVerb::kResetBreaker, reset_answer);
     };
     routes.push_back(std::move(reset));
 
     Route retry = control("POST", "/api/monitoring/dlq/{key}/retry", "retryDeadLetter",
-                          "Retry one dead letter now.");
+                          "Retry one dead letter now.", "dlq.retry");
     retry.response_example = R"({"success":true,"key":"pve::pve-node1","previousRetryCount":5,)"
                              R"("scheduledFor":"2026-01-02T03:04:05.000Z"})";
     retry.handler = [link](Call call) {
-        operate_one(link, std::move(call), OperatorVerb::kRetryDeadLetter, "dlq.retry",
-                    retry_answer);
+        operate_one(link, std::move(call), OperatorVerb::kRetryDeadLetter, retry_answer);
     };
     routes.push_back(std::move(retry));
 
     Route remove = control("DELETE", "/api/monitoring/dlq/{key}", "removeDeadLetter",
-                           "Take a task off the dead letters.");
+                           "Take a task off the dead letters.", "dlq.remove");
     remove.query = {{.name = "target",
                      .type = ParameterType::kWord,
                      .description = "what becomes of the target: disabled (the default), kept and "
@@ -310,30 +335,37 @@ void add_one_key(std::vector<Route>& routes, const ServerLink& link) {
     routes.push_back(std::move(remove));
 }
 
+// What both have in common.
+void take_many(Route& route) {
+    route.audit_object = kMany;
+    route.request_schema = kBulkSchema;
+    route.body_limit = kMostBulkBytes;
+}
+
 void add_many(std::vector<Route>& routes, const ServerLink& link) {
     Route retry = control("POST", "/api/monitoring/dlq/retry", "retryDeadLetters",
-                          "Retry all dead letters, or some.");
+                          "Retry all dead letters, or some.", "dlq.retry");
     retry.description =
-        "They are spread: together with everything else at most 1.2 times the steady rate starts. "
-        "`type` and `keys` choose some of them.";
-    retry.request_schema = kBulkSchema;
+        "They are spread, behind those of earlier acts: they add at most a fifth of the steady "
+        "rate, or one a second where that is less. `type` and `keys` choose some of them.";
+    take_many(retry);
     retry.request_example = R"({"reason":"the uplink is back","type":"pve"})";
     retry.response_example = R"({"success":true,"tasksRetried":1,"keys":["pve::pve-node1"]})";
     retry.handler = [link](Call call) {
-        operate_many(link, std::move(call), OperatorVerb::kRetryAllDeadLetters, "dlq.retry");
+        operate_many(link, std::move(call), OperatorVerb::kRetryAllDeadLetters);
     };
     routes.push_back(std::move(retry));
 
     Route reset = control("POST", "/api/monitoring/breakers/reset", "resetBreakers",
-                          "Let all tasks with open breakers probe, or some.");
+                          "Let all tasks with open breakers probe, or some.", "breaker.reset");
     reset.description =
         "Dead letters are retried too: this is the fresh start. Spread like a bulk retry. `type` "
         "and `keys` choose some of them.";
-    reset.request_schema = kBulkSchema;
+    take_many(reset);
     reset.request_example = R"({"reason":"the uplink is back"})";
     reset.response_example = R"({"success":true,"breakersReset":1,"keys":["pve::pve-node1"]})";
     reset.handler = [link](Call call) {
-        operate_many(link, std::move(call), OperatorVerb::kResetAllBreakers, "breaker.reset");
+        operate_many(link, std::move(call), OperatorVerb::kResetAllBreakers);
     };
     routes.push_back(std::move(reset));
 }

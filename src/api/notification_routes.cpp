@@ -182,6 +182,8 @@ void add_notification_routes(std::vector<Route>& routes, const ServerLink& link)
 
     Route again = notification_route("POST", "/api/notifications/{id}/retry", "retryNotification",
                                      "Try a delivery that was given up once more.");
+    again.audit_action = "notification.retry";
+    again.audit_object = "notification {id}";
     again.response_example = kNotification;
     again.handler = [link](Call call) {
         settle(link, std::move(call), "notification.retry", &runtime::AlertDesk::retry);
@@ -200,6 +202,7 @@ void add_notification_routes(std::vector<Route>& routes, const ServerLink& link)
 
     Route trial = notification_route("POST", "/api/receivers/{name}/test", "testReceiver",
                                      "Send a test message to every channel of a receiver.");
+    trial.audit_action = "receiver.test";
     trial.description =
         "Answers with the ids of the notifications. What the channels said stands in "
         "GET /api/notifications/{id} a moment later: state, attempts, last_error.";

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -70,6 +71,12 @@ struct Route {
     bool secret_answer = false;   // shows a secret once: a replay by Idempotency-Key is 409 instead
     bool upgrade = false;         // a WebSocket: GET with Upgrade
     bool any_query = false;       // the query is not looked at: pages that people link to
+
+    // What the audit trail calls a request that was turned away, as it calls one that was done:
+    // "breaker.reset"; empty: the operation. And of what: "job {id}", "*"; empty: what the
+    // parameter of the path holds, or the path if it has none.
+    std::string audit_action = {};
+    std::string_view audit_object = {};
 
     Handler handler = {};
 };

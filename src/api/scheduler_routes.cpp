@@ -93,8 +93,9 @@ void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link) {
     next.tag = "scheduler";
     next.summary = "Tasks in the order of their next runs.";
     next.description =
-        "Ordered by next run, tier and key. In shadow mode `would_be` is the interval that "
-        "adaptive polling would use.";
+        "Ordered by next run, tier and key. `priority` is that of the next attempt: the tier, "
+        "higher for what a person asked for or what waits long. In shadow mode `would_be` is the "
+        "interval that adaptive polling would use.";
     next.query = {{.name = "limit",
                    .type = ParameterType::kInteger,
                    .description = "how many",
@@ -105,7 +106,7 @@ void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link) {
     next.response_example =
         R"({"time":"2026-01-02T03:04:05.000Z","shadow":false,"items":[{"key":"snmp-system::)"
         R"(switch-1","class":"snmp-system","next_run":"2026-01-02T03:04:17.000Z","due_in":12,)"
-        R"("tier":"normal","interval":30,"place":"scheduled"}]})";
+        R"("tier":"normal","priority":"normal","interval":30,"place":"scheduled"}]})";
     next.handler = [link](Call call) { plan(link, std::move(call)); };
     routes.push_back(std::move(next));
 }

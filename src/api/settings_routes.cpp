@@ -198,6 +198,7 @@ Route settings_route(std::string_view method, std::string_view path, std::string
     route.tag = "settings";
     route.summary = summary;
     route.response_example = kExample;
+    route.rate = RateClass::kPublic;
     if (method != "GET") {
         route.permission = Permission::kManage;
         route.everywhere = true;
@@ -213,6 +214,8 @@ void add_part(std::vector<Route>& routes, const ServerLink& link, SettingsPart p
     read.handler = [link, part](Call call) { show(link, part, std::move(call)); };
     routes.push_back(std::move(read));
     Route write = settings_route("PUT", path, set, "Change settings while everything runs.");
+    write.audit_action = "settings.change";
+    write.audit_object = "settings";
     write.description =
         "Names as in the answer of GET, or as in system.json; null takes a value away. What is "
         "not named stays. All is checked, stored as a new version, then put in force. A value that "
@@ -274,6 +277,8 @@ void add_settings_routes(std::vector<Route>& routes, const ServerLink& link) {
 
     Route back = settings_route("POST", "/api/settings/rollback", "rollbackSettings",
                                 "Make the settings what they were in an earlier version.");
+    back.audit_action = "settings.rollback";
+    back.audit_object = "settings";
     back.description =
         "The result is a new version with the values of the old one. Version 0 is what holds "
         "before "

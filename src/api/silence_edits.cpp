@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/fleet_edits.hpp"
 #include "api/silence_rules.hpp"
 #include "base/text.hpp"
 #include "base/uuid.hpp"
@@ -19,13 +20,15 @@ using document::Node;
 using model::ConfigObject;
 using model::ObjectKind;
 
+constexpr std::string_view kForbidden = "access.forbidden";
+
 std::unexpected<base::Error> unknown(const std::string& which) {
     return base::config_error("object.unknown",
                               fmt::format("there is no silence {}", base::quoted(which)));
 }
 
 std::unexpected<base::Error> forbidden() {
-    return base::make_error(base::ErrorClass::kAuth, "access.forbidden",
+    return base::make_error(base::ErrorClass::kAuth, std::string(kForbidden),
                             "your grants do not reach everything that the silence would: name your "
                             "part of the fleet in its matchers, such as site=\"berlin\"");
 }
@@ -42,6 +45,18 @@ const ConfigObject* find(const std::vector<ConfigObject>& objects, const std::st
 Node body_of(const ConfigObject& object) {
     document::Diagnostics diagnostics;
     return document::parse_json(object.body, "silence", diagnostics).root;
+}
+
+// Nobody waits for the record: who may not is told so in any case.
+void tell_refusal(const ServerLink& link, const Call& call, const std::string& which,
+                  const std::string& reason, const base::Error& why) {
+    if (why.code != kForbidden) return;
+    record_refusal(link, audit_entry(call, call.route->audit_action, which, reason), why.code,
+                   [&log = link.log](const base::Status& recorded) {
+                       if (recorded) return;
+                       log.error("a refusal could not be recorded",
+                                 {{"error", recorded.error().message}});
+                   });
 }
 
 // On the server's thread.
@@ -126,7 +141,10 @@ void put_silence(const ServerLink& link, Call call, model::Silence silence, Sile
             });
         };
         auto wanted = wanted_silence(link, *held, silence);
-        if (!wanted) return answer(std::unexpected(wanted.error()));
+        if (!wanted) {
+            tell_refusal(link, *held, silence.id, silence.reason, wanted.error());
+            return answer(std::unexpected(wanted.error()));
+        }
         const std::string name = wanted->name;
         auto entry = audit_entry(
             *held, wanted->verb == EditVerb::kCreate ? "silence.create" : "silence.change", name,
@@ -146,6 +164,7 @@ void expire_silence(const ServerLink& link, Call call, const std::string& which,
         auto wanted = wanted_end(link, *held, which, kind);
         base::Status status;
         if (!wanted) {
+            tell_refusal(link, *held, which, "", wanted.error());
             status = std::unexpected(wanted.error());
         } else {
             auto entry = audit_entry(*held, "silence.expire", wanted->name, "");

@@ -317,6 +317,8 @@ void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) 
     Route many =
         target_route("POST", "/api/targets/bulk", "changeTargets",
                      "Create, update, delete, enable, disable and poll up to 1000 targets.");
+    many.audit_action = "target.bulk";
+    many.audit_object = "*";
     many.description =
         "All edits are taken in one transaction or none is; each operation sees those before it, "
         "and a mistake is told with its pointer. Switches and polls are checked with them and done "
@@ -340,6 +342,8 @@ void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) 
 
     Route sweep = target_route("POST", "/api/targets/discover", "discoverTargets",
                                "Sweep a network for devices; nothing is applied.");
+    sweep.audit_action = "job.submit";
+    sweep.audit_object = "discovery";
     sweep.description =
         "Makes a job of type `discovery` and answers at once. When it has completed, its proposal "
         "is a list of operations that changeTargets takes. The fields are the arguments of the "

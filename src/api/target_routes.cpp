@@ -286,10 +286,12 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
                  {.name = "addon", .description = "only of this addon", .longest = 64},
                  {.name = "device", .description = "only of this device", .longest = 800},
                  {.name = "q", .description = "part of the key; * is anything", .longest = 200}};
+    all.rate = RateClass::kPublic;
     all.response_example = R"({"items":[]})";
     all.handler = [link](Call call) { list(link, std::move(call)); };
     routes.push_back(std::move(all));
     Route one = target_route("GET", "/api/targets/{key}", "getTarget", "One target.");
+    one.rate = RateClass::kPublic;
     one.handler = [link](Call call) { get(link, std::move(call)); };
     routes.push_back(std::move(one));
 }
@@ -297,6 +299,7 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
 void add_writes(std::vector<Route>& routes, const ServerLink& link) {
     Route make = target_route("POST", "/api/targets", "createTarget",
                               "Give a device an addon; a new device is made.");
+    make.audit_action = "target.create";
     make.description =
         "`device_spec` is the body of a device that does not exist yet, `spec` holds settings of "
         "the target; the fields are those of the fleet files.";
@@ -309,6 +312,7 @@ void add_writes(std::vector<Route>& routes, const ServerLink& link) {
     routes.push_back(std::move(make));
     Route set = target_route("PUT", "/api/targets/{key}", "replaceTarget",
                              "Replace the settings of a target.");
+    set.audit_action = "target.change";
     set.request_example = R"({"tier":"high","interval":"30s"})";
     set.body_optional = false;
     set.needs_if_match = true;
@@ -316,6 +320,7 @@ void add_writes(std::vector<Route>& routes, const ServerLink& link) {
     routes.push_back(std::move(set));
     Route gone = target_route("DELETE", "/api/targets/{key}", "removeTarget",
                               "Take the addon off its device; a device without addons goes too.");
+    gone.audit_action = "target.remove";
     gone.status = 204;
     gone.handler = [link](Call call) { remove(link, std::move(call)); };
     routes.push_back(std::move(gone));
@@ -346,6 +351,7 @@ void add_target_routes(std::vector<Route>& routes, const ServerLink& link) {
         Route route = target_route("POST", one.path, one.operation, one.summary);
         route.permission = Permission::kOperate;
         route.area = one.area;
+        route.audit_action = one.action;
         route.handler = [link, verb = one.verb, action = std::string(one.action)](Call call) {
             operate_target(link, std::move(call), verb, action);
         };

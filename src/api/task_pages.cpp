@@ -139,6 +139,7 @@ std::string plan_page(const std::vector<TaskRow>& rows, base::WallTime now, bool
         json.time_field("next_run", row.next_due)
             .field("due_in", shown_seconds(row.next_due - now));
         json.field("tier", model::to_string(row.tier))
+            .field("priority", model::to_string(row.priority))
             .field("interval", shown_seconds(row.interval));
         if (shadow) json.field("would_be", shown_seconds(row.suggested));
         json.field("place", schedule::to_string(row.place)).end_object();

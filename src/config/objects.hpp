@@ -98,4 +98,14 @@ std::vector<model::ConfigObject> apply_edits(std::span<const model::ConfigObject
 // For people: one line per object, and one per field; secrets are not shown.
 std::string describe(const FleetDiff& difference);
 
+// For the audit trail: what an object that people name was and is, as JSON, of a target with its
+// device: {"device web-1":{"version":3,"fields":{"tier":"high"}}}. What came or went has its whole
+// body as "spec". Of a credential there are only names of fields. Without a name: of all objects.
+struct ObjectStates {
+    std::string before;  // empty: there was none
+    std::string after;
+    bool operator==(const ObjectStates&) const = default;
+};
+ObjectStates states_of(const FleetDiff& difference, std::string_view name);
+
 }  // namespace pollux::config

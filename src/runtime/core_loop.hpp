@@ -138,6 +138,7 @@ class CoreLoop {
     // Why the plan of a task does not let an operator act; nothing: it does.
     std::optional<base::Error> refused_by_plan(const schedule::OperatorAction& action) const;
     void finish(Act& act, base::Instant now);
+    void record_each(const model::AuditEntry& act, const schedule::Acted& acted, base::Instant now);
     void assign_acts();
     void settle_acts();
     void drop_acts();

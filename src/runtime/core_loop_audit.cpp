@@ -9,8 +9,9 @@
 namespace pollux::runtime {
 namespace {
 
-// Entries that wait for a disk that does not take them; then acts are refused.
-constexpr std::size_t kMostEntriesWaiting = 10'000;
+// Entries that wait for a disk that does not take them; then acts are refused. Those of one act on
+// many tasks do not use up the room of the others.
+constexpr std::size_t kMostEntriesWaiting = 10'000 + kMostOperatedKeys;
 
 bool is_bulk(schedule::OperatorVerb verb) {
     return verb == schedule::OperatorVerb::kResetAllBreakers ||
@@ -63,6 +64,26 @@ std::optional<base::Error> CoreLoop::refused_by_plan(const schedule::OperatorAct
     return base::Error{"addon.disabled", base::ErrorClass::kConfig, plan->paused};
 }
 
+// Of an act on many: each task with its own state before and after, beside the entry of the act.
+// Only what a bulk act changes was other before.
+void CoreLoop::record_each(const model::AuditEntry& act, const schedule::Acted& acted,
+                           base::Instant now) {
+    const schedule::SchedulerCore& core = engine_->core();
+    const std::size_t named = std::min(acted.tasks.size(), kMostOperatedKeys);
+    for (std::size_t i = 0; i < named; ++i) {
+        const auto after = facts_of(core, acted.tasks[i], now);
+        if (!after) continue;
+        TaskFacts before = *after;
+        before.breaker = acted.before[i].breaker;
+        before.next_due = now.wall + (acted.before[i].next_due - now.boot);
+        model::AuditEntry entry = act;
+        entry.object = core.key(acted.tasks[i]);
+        entry.before = audit_text(before);
+        entry.after = audit_text(*after);
+        engine_->record(now, std::move(entry), {});
+    }
+}
+
 // Between the decision and the batch: what the act did, and its entry.
 void CoreLoop::finish(Act& act, base::Instant now) {
     const schedule::SchedulerCore& core = engine_->core();
@@ -102,7 +123,9 @@ void CoreLoop::finish(Act& act, base::Instant now) {
             entry.after = is_bulk(act.action.verb) ? audit_text(result.keys, result.count)
                                                    : audit_text(result.after);
         }
+        const model::AuditEntry of_act = entry;
         engine_->record(now, std::move(entry), touched);
+        if (acted != out_.commands.acted.end()) record_each(of_act, *acted, now);
     }
     act.result = failed ? base::Result<OperateResult>(std::unexpected(*act.refused))
                         : base::Result<OperateResult>(std::move(result));

@@ -21,6 +21,7 @@ using namespace test;
 using schedule::OperatorVerb;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 using Answer = base::Result<OperateResult>;
 
@@ -152,9 +153,39 @@ TEST(CoreLoopAudit, ABulkActTellsWhichTasksItTouchedAndTakesAFilter) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, "operator.nothing_to_do");
     const auto records = trail(stage);
-    ASSERT_EQ(records.size(), 2u);
+    ASSERT_EQ(records.size(), 3u);
     EXPECT_EQ(records[0].entry.object, "*");
     EXPECT_EQ(records[0].entry.after, R"({"count":1,"keys":["lamp::b"]})");
+    EXPECT_EQ(records[1].entry.object, "lamp::b");
+    EXPECT_EQ(records[2].entry.result, model::AuditResult::kFailed);
+}
+
+// A name without its states would not say what was done to it.
+TEST(CoreLoopAudit, ABulkActHasARecordOfEachTaskWithItsOwnStates) {
+    CoreStage stage;
+    for (const char* key : {"lamp::a", "lamp::b", "lamp::c"}) break_lamp(stage, key);
+    const Answer answer =
+        operate(*stage.core, {OperatorVerb::kResetAllBreakers, "", 0}, entry("breaker.reset"));
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->count, 3u);
+    const auto records = trail(stage);
+    ASSERT_EQ(records.size(), 4u);
+    EXPECT_EQ(records[0].entry.object, "*");
+    std::vector<std::string> objects;
+    for (std::size_t i = 1; i < records.size(); ++i) {
+        const model::AuditEntry& one = records[i].entry;
+        objects.push_back(one.object);
+        EXPECT_EQ(one.principal, "user:alice");
+        EXPECT_EQ(one.action, "breaker.reset");
+        EXPECT_EQ(one.reason, "because");
+        EXPECT_EQ(one.request_id, "r1");
+        EXPECT_EQ(one.result, model::AuditResult::kAllowed);
+        EXPECT_THAT(one.before, HasSubstr(R"("breaker":"open")")) << one.object;
+        EXPECT_THAT(one.after, HasSubstr(R"("breaker":"half_open")")) << one.object;
+        EXPECT_THAT(one.after, HasSubstr(R"("failures":)"));
+        EXPECT_THAT(one.after, HasSubstr(R"("next_due":")"));
+    }
+    EXPECT_THAT(objects, UnorderedElementsAre("lamp::a", "lamp::b", "lamp::c"));
 }
 
 TEST(CoreLoopAudit, TheRowsOfAnActAreInTheBatchOfItsEntry) {

@@ -18,6 +18,7 @@ std::optional<TaskFacts> facts_of(const schedule::SchedulerCore& core, model::Ta
     facts.failures = failure.consecutive;
     facts.retries = failure.dead_letter_entries;
     facts.enabled = slot.has(schedule::kFlagEnabled);
+    facts.waits_for_needs = slot.place == schedule::Place::kWaitsForNeeds;
     facts.job = slot.job;
     const bool planned = slot.place != schedule::Place::kDisabled &&
                          slot.place != schedule::Place::kEnded &&
@@ -36,7 +37,8 @@ std::string audit_text(const TaskFacts& facts) {
     if (facts.next_due.us != model::kNever) {
         text += fmt::format(R"(,"next_due":"{}")", base::format_utc(facts.next_due));
     }
-    return text + fmt::format(R"(,"retries":{}}})", facts.retries);
+    text += fmt::format(R"(,"retries":{})", facts.retries);
+    return text + (facts.waits_for_needs ? R"(,"waits_for_needs":true})" : "}");
 }
 
 std::string audit_text(const std::vector<std::string>& keys, std::size_t count) {

@@ -19,12 +19,13 @@ struct TaskFacts {
     std::uint32_t failures = 0;  // in a row
     std::uint32_t retries = 0;   // how often it became a dead letter without a success between
     bool enabled = true;
+    bool waits_for_needs = false;  // due, and held by what it needs
     model::JobState job = model::JobState::kNotAJob;
     base::WallTime next_due;  // 0: not planned
     bool operator==(const TaskFacts&) const = default;
 };
 
-// Names of tasks that the answer to a bulk act holds; `count` has all.
+// Tasks that the answer to a bulk act names and the trail has a record of; `count` has all.
 inline constexpr std::size_t kMostOperatedKeys = 10'000;
 
 struct OperateResult {

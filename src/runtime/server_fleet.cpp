@@ -32,6 +32,21 @@ config::ByName<model::Receiver> receivers_in(const config::Fleet& fleet,
     return out;
 }
 
+// Entries that do not say yet what they changed say it.
+Cause with_states(Cause cause, const config::FleetDiff& changes) {
+    for (model::AuditEntry& entry : cause.audit) {
+        if (!entry.before.empty() || !entry.after.empty()) continue;
+        config::ObjectStates states = config::states_of(changes, entry.object);
+        // The only entry is about everything, under whatever name a person gave it.
+        if (states == config::ObjectStates{} && cause.audit.size() == 1) {
+            states = config::states_of(changes, "");
+        }
+        entry.before = std::move(states.before);
+        entry.after = std::move(states.after);
+    }
+    return cause;
+}
+
 }  // namespace
 
 // What is given outlives the inputs.
@@ -148,7 +163,8 @@ base::Result<ApplyReport> Server::edit(std::span<const config::WantedObject> wan
     };
     if (std::ranges::any_of(changes->additions, adds_silence)) check_silences(*fleet, diagnostics);
     if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
-    if (auto status = take_objects(*changes, {}, cause, report.warnings); !status) {
+    if (auto status = take_objects(*changes, {}, with_states(cause, *changes), report.warnings);
+        !status) {
         return std::unexpected(status.error());
     }
     follow_sources();

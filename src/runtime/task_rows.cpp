@@ -56,6 +56,10 @@ TaskRow task_row(const CoreLoop::View& view, model::TaskHandle task) {
     row.enabled = slot.has(schedule::kFlagEnabled);
     row.recurring = slot.recurring();
     row.tier = slot.tier;
+    row.priority =
+        schedule::is_due_and_waiting(slot.place)
+            ? core.ready_queue().effective_tier(slot.run_tier, slot.ready_since, view.now.boot)
+            : slot.run_tier;
     row.profile = slot.profile;
     row.next_due = wall_of(view, slot.next_due);
     row.last_success = wall_of(view, slot.last_success);

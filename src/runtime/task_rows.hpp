@@ -45,6 +45,7 @@ struct TaskRow {
     bool enabled = true;
     bool recurring = true;
     model::Tier tier = model::Tier::kNormal;
+    model::Tier priority = model::Tier::kNormal;  // of its next attempt; waiting raises it
     model::FailureProfile profile = model::FailureProfile::kLadder;
     base::WallTime next_due;
     base::WallTime last_success;

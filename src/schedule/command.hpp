@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "model/run.hpp"
+#include "model/task_record.hpp"
 
 namespace pollux::schedule {
 
@@ -67,8 +68,13 @@ struct Rejection {
 
 // What an action about many tasks was done to: an answer to who asked, no command.
 struct Acted {
+    struct Before {
+        model::BreakerState breaker = model::BreakerState::kClosed;
+        base::BootTime next_due;
+    };
     std::uint64_t correlation = 0;
-    std::vector<model::TaskHandle> tasks;  // in the order in which they will be due
+    std::vector<model::TaskHandle> tasks;  // the most urgent first
+    std::vector<Before> before;            // of each of them
 };
 
 struct Commands {

@@ -18,11 +18,23 @@ using model::DeadLetterReason;
 using model::JobState;
 using model::kNoIndex;
 
-constexpr double kBulkShare = 0.2;  // of the steady rate: what a bulk retry may add to it
-constexpr double kSlowestBulk = 1;  // per second
+constexpr double kBulkShare = 0.2;  // of the steady rate: what bulk retries may add to it
+// Per second: a small fleet would wait for minutes, and one more start a second floods nobody.
+constexpr double kSlowestBulk = 1;
 
 Status nothing_to_do(std::string_view key, std::string_view why) {
     return config_error("operator.nothing_to_do", fmt::format("{}: {}", quoted(key), why));
+}
+
+// Empty: it probes when its time or its turn comes.
+std::string_view why_no_probe(Place place) {
+    switch (place) {
+        case Place::kRunning: return "its probe is running now";
+        case Place::kEnded: return "the job has ended";
+        case Place::kDisabled: return "it is disabled, so nothing would probe it: enable it first";
+        case Place::kFaulted: return "it is faulted, so nothing would probe it: edit or enable it";
+        default: return {};
+    }
 }
 
 }  // namespace
@@ -129,20 +141,21 @@ Status SchedulerCore::handle_failure(std::uint32_t task, OperatorVerb verb) {
         slot.trigger = model::Trigger::kSchedule;
         return slot.has(kFlagEnabled) ? switch_task(task, false) : Status();
     }
-    if (slot.place == Place::kRunning) return nothing_to_do(key, "its probe is running now");
     if (verb == OperatorVerb::kClearDeadLetter) {
+        if (slot.place == Place::kRunning) return nothing_to_do(key, why_no_probe(slot.place));
         clear_failure(task);
         due_now(task, model::Trigger::kOperator);
         return {};
     }
+    if (const auto why = why_no_probe(slot.place); !why.empty()) return nothing_to_do(key, why);
     release_failure(task, now());
     return {};
 }
 
-// Lets a failing task probe at `due`. Its history stays: a probe that fails goes back with it.
+// Lets a failing task probe at `due`, or as soon as it may if it is due already and waits for its
+// needs or its turn. Its history stays: a probe that fails goes back with it.
 void SchedulerCore::release_failure(std::uint32_t task, base::BootTime due) {
     TaskSlot& slot = tasks_[task];
-    if (slot.place != Place::kScheduled || due >= slot.next_due) return;
     FailureState& state = failures_[slot.failure];
     if (state.breaker == BreakerState::kOpen) {
         begin_probe(state, now());
@@ -151,7 +164,7 @@ void SchedulerCore::release_failure(std::uint32_t task, base::BootTime due) {
                static_cast<std::uint8_t>(BreakerState::kHalfOpen));
     }
     slot.trigger = model::Trigger::kProbe;
-    schedule_at(task, due);
+    if (slot.place == Place::kScheduled && due < slot.next_due) schedule_at(task, due);
 }
 
 std::vector<std::uint32_t> SchedulerCore::chosen_by(const OperatorAction& action) const {
@@ -200,12 +213,18 @@ Status SchedulerCore::operate_on_all(const OperatorAction& action) {
                                                         : a < b;
     });
     const double rate = std::max(kSlowestBulk, per_second(steady) * kBulkShare);
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-        release_failure(chosen[i], now() + base::from_seconds(static_cast<double>(i) / rate));
-    }
-    Acted acted{action.correlation, {}};
+    const base::Duration gap = base::from_seconds(1 / rate);
+    bulk_free_at_ = std::max(bulk_free_at_, now());
+    Acted acted{action.correlation, {}, {}};
     acted.tasks.reserve(chosen.size());
-    for (const std::uint32_t task : chosen) acted.tasks.push_back(tasks_.handle(task));
+    acted.before.reserve(chosen.size());
+    for (const std::uint32_t task : chosen) {
+        acted.tasks.push_back(tasks_.handle(task));
+        acted.before.push_back({failures_[tasks_[task].failure].breaker, tasks_[task].next_due});
+        if (bulk_free_at_ >= tasks_[task].next_due) continue;  // comes sooner by itself
+        release_failure(task, bulk_free_at_);
+        bulk_free_at_ += gap;
+    }
     out_->acted.push_back(std::move(acted));
     return {};
 }

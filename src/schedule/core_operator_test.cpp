@@ -1,9 +1,20 @@
 // What people ask for: it happens inside all budgets, and what cannot be done says why.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "schedule/core_test_support.hpp"
 
 namespace pollux::schedule {
+
+class CoreInspector {
+  public:
+    static void park_as_faulted(SchedulerCore& core, model::TaskHandle task) {
+        core.leave_place(task.index);
+        core.tasks_[task.index].place = Place::kFaulted;
+    }
+};
+
 namespace {
 
 using model::BreakerState;
@@ -275,6 +286,80 @@ TEST(CoreOperator, RemovingTheDeadLetterOfADisabledTaskIsNotRefused) {
     EXPECT_TRUE(h.out.rejections.empty()) << h.last_rejection();
 }
 
+// What nothing would probe is refused: success would be a promise that nobody keeps.
+TEST(CoreOperator, ResetAndRetryOfWhatIsDisabledOrFaultedSayWhyAndChangeNothing) {
+    CoreHarness h;
+    h.add({poll("c::a", 60s)});
+    fail(h, "c::a", 5);
+    h.operate(OperatorVerb::kDisable, "c::a");
+    const auto before = h.picture();
+    for (const OperatorVerb verb : {OperatorVerb::kResetBreaker, OperatorVerb::kRetryDeadLetter}) {
+        h.operate(verb, "c::a");
+        expect_refusal(h, "operator.nothing_to_do", "\"c::a\": it is disabled");
+        EXPECT_NE(h.last_rejection().find("enable it first"), std::string::npos);
+        EXPECT_EQ(h.picture(), before);
+    }
+    h.operate(OperatorVerb::kEnable, "c::a");
+    h.operate(OperatorVerb::kRetryDeadLetter, "c::a");
+    EXPECT_TRUE(h.out.rejections.empty()) << h.last_rejection();
+    h.step();
+    EXPECT_TRUE(h.runs("c::a"));
+
+    h.add({poll("c::b", 60s)});
+    fail(h, "c::b", 5);
+    CoreInspector::park_as_faulted(h.core(), h.handle("c::b"));
+    h.operate(OperatorVerb::kRetryDeadLetter, "c::b");
+    expect_refusal(h, "operator.nothing_to_do", "it is faulted");
+}
+
+// It is due and what it needs holds it: the wish is kept, and it probes when the gate opens.
+TEST(CoreOperator, AResetOfWhatWaitsForItsNeedsProbesWhenTheyAreMet) {
+    CoreHarness h;
+    auto spec = poll("c::a", 60s);
+    spec.needs = {needs_device("router")};
+    h.add({spec});
+    h.parent("router", true);
+    fail(h, "c::a", 5);
+    ASSERT_EQ(h.failure("c::a").consecutive, 5u);
+    h.parent("router", false);
+    h.run_for(2h);
+    ASSERT_EQ(h.place("c::a"), Place::kWaitsForNeeds);
+    h.changes.clear();
+    h.operate(OperatorVerb::kResetBreaker, "c::a");
+    EXPECT_TRUE(h.out.rejections.empty()) << h.last_rejection();
+    EXPECT_EQ(h.place("c::a"), Place::kWaitsForNeeds) << "nothing skips a gate";
+    EXPECT_EQ(h.failure("c::a").breaker, BreakerState::kHalfOpen);
+    EXPECT_EQ(h.changes_of("c::a", ChangeKind::kBreaker).size(), 1u);
+    h.operate(OperatorVerb::kRetryDeadLetter, "c::a");
+    EXPECT_TRUE(h.out.rejections.empty()) << h.last_rejection();
+    h.parent("router", true);
+    ASSERT_TRUE(h.run_to_start("c::a", 1min)) << "spread with all that waited for the router";
+    EXPECT_EQ(h.failure("c::a").consecutive, 5u) << "the history stays";
+    h.finish("c::a");
+    EXPECT_EQ(h.failure("c::a").dead_letter, DeadLetterReason::kNone);
+}
+
+TEST(CoreOperator, AResetOfWhatIsDueAlreadyLetsItProbeInItsTurn) {
+    auto settings = wide_settings();
+    settings.global_slots = 1;
+    CoreHarness h(settings);
+    h.add({poll("c::a", 60s)});
+    fail(h, "c::a", 5);
+    ASSERT_EQ(h.failure("c::a").consecutive, 5u);
+    h.run_for(base::from_seconds(h.wait_s("c::a") - 1));
+    h.add({job("c::long")});
+    ASSERT_TRUE(h.runs("c::long"));
+    h.run_for(2s);
+    ASSERT_TRUE(is_due_and_waiting(h.place("c::a")));
+    h.operate(OperatorVerb::kResetBreaker, "c::a");
+    EXPECT_TRUE(h.out.rejections.empty()) << h.last_rejection();
+    EXPECT_EQ(h.failure("c::a").breaker, BreakerState::kHalfOpen);
+    EXPECT_FALSE(h.runs("c::a")) << "nothing skips a budget";
+    h.finish("c::long");
+    ASSERT_TRUE(h.runs("c::a"));
+    EXPECT_EQ(h.running.at("c::a").trigger, Trigger::kProbe);
+}
+
 // All at once would be the flood that the breakers prevented.
 TEST(CoreOperator, RetryAllIsSpreadAndMostUrgentFirst) {
     CoreHarness h;
@@ -303,6 +388,62 @@ TEST(CoreOperator, RetryAllIsSpreadAndMostUrgentFirst) {
     for (int i = 0; i < 30; ++i) {
         EXPECT_EQ(h.failure("c::" + std::to_string(i)).dead_letter, DeadLetterReason::kNone) << i;
     }
+}
+
+// 3,000 tasks a minute are 50 starts a second; acts on many may add ten more, however many acts.
+TEST(CoreOperator, BulkRetriesShareOneSpreadOfAFifthOfTheSteadyRate) {
+    CoreHarness h;
+    std::vector<model::TaskSpec> specs;
+    for (int i = 0; i < 3000; ++i) specs.push_back(poll("c::" + std::to_string(i), 60s));
+    bool cured = false;
+    h.worker = [&](const std::string& key) {
+        const bool locked = key.size() <= 5 && !cured;  // c::0 to c::99 and so on
+        return WorkerReply{.outcome = locked ? Outcome::kPermanent : Outcome::kOk};
+    };
+    h.add(specs);
+    h.run_for(3min);
+    std::vector<std::string> dead;
+    for (const auto& spec : specs) {
+        if (h.failure(spec.key).dead_letter != DeadLetterReason::kNone) dead.push_back(spec.key);
+    }
+    ASSERT_EQ(dead.size(), 100u);
+    cured = true;
+    const auto retry = [&](std::vector<std::string> keys) {
+        OperatorAction action{OperatorVerb::kRetryAllDeadLetters, "", 1};
+        action.filter = std::make_shared<const OperatorFilter>(OperatorFilter{std::move(keys), ""});
+        h.step({action});
+        EXPECT_TRUE(h.out.rejections.empty()) << h.last_rejection();
+    };
+    const base::BootTime asked = h.now();
+    const std::size_t first = h.starts.size();
+    retry({dead.begin(), dead.begin() + 50});
+    retry({dead.begin() + 50, dead.end()});
+    // The same again, by somebody impatient: they have their places already.
+    retry({dead.begin(), dead.begin() + 50});
+    h.run_for(12s);
+    std::array<std::size_t, 12> probes{};
+    std::size_t all = 0;
+    for (std::size_t i = first; i < h.starts.size(); ++i) {
+        if (h.starts[i].command.trigger != Trigger::kProbe) continue;
+        ++probes.at(static_cast<std::size_t>(base::to_seconds(h.starts[i].at - asked)));
+        ++all;
+    }
+    EXPECT_EQ(all, 100u) << "the second act goes on behind the first";
+    for (std::size_t second = 0; second < 10; ++second) {
+        EXPECT_LE(probes[second], 11u) << second;
+        EXPECT_GE(probes[second], 9u) << second;
+    }
+    // What is over leaves no debt: an act after a pause begins at once.
+    h.run_for(1min);
+    h.worker = [&](const std::string& key) {
+        return WorkerReply{.outcome = key == "c::7" ? Outcome::kPermanent : Outcome::kOk};
+    };
+    h.run_for(3min);
+    ASSERT_EQ(h.failure("c::7").dead_letter, DeadLetterReason::kPermanentFailure);
+    const base::BootTime again = h.now();
+    retry({"c::7"});
+    h.step();
+    EXPECT_EQ(h.starts_of("c::7").back().at, again);
 }
 
 TEST(CoreOperator, ResetAllBreakersOnlyTouchesOpenOnes) {
@@ -350,10 +491,14 @@ TEST(CoreOperator, ABulkActTellsWhomItTouchedAndTakesAFilter) {
     act({{"c::a"}, "b"});
     expect_refusal(h, "operator.nothing_to_do", "there are no dead letters");
     EXPECT_TRUE(h.out.acted.empty());
+    const base::BootTime due = h.slot("b::x").next_due;
     act({{}, "b"});
     ASSERT_EQ(h.out.acted.size(), 1U);
     EXPECT_EQ(h.out.acted[0].correlation, 77U);
     EXPECT_EQ(h.out.acted[0].tasks, std::vector{h.handle("b::x")});
+    ASSERT_EQ(h.out.acted[0].before.size(), 1U);
+    EXPECT_EQ(h.out.acted[0].before[0].next_due, due);
+    EXPECT_LT(h.slot("b::x").next_due, due);
     act({{"c::b", "c::nobody", "c::b"}, ""});
     ASSERT_EQ(h.out.acted.size(), 1U);
     EXPECT_EQ(h.out.acted[0].tasks, std::vector{h.handle("c::b")});

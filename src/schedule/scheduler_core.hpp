@@ -291,6 +291,7 @@ class SchedulerCore {
 
     base::BootTime next_second_;
     base::TokenBucket single_adds_;  // how many new tasks may start at once
+    base::BootTime bulk_free_at_;    // acts on many share one spread: the next goes on from here
     std::uint32_t audit_cursor_ = 0;
     bool solve_now_ = false;
     bool more_to_start_ = false;  // the last turn ended by its batch limit

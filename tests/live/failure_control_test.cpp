@@ -131,6 +131,21 @@ TEST_F(FailureControl, WhatIsUnknownIs404AndWhatHasNothingToDoIs409) {
     EXPECT_EQ(eve.ask("DELETE", kDlq + web_key(kTired) + "?target=burn").status, 400);
     EXPECT_EQ(instance_text(kTired, "deadLetter.present"), "true");
     EXPECT_EQ(instance_text(kWell, "enabled"), "true");
+    // Nothing would probe what is disabled: success would be a promise that nobody keeps.
+    ApiClient dan = person("dan");
+    ASSERT_EQ(dan.post("/api/targets/" + web_key(kLocked) + "/disable").status, 200);
+    for (const ApiAnswer& act : {dan.post(kDlq + web_key(kLocked) + "/retry"),
+                                 dan.post(kBreakers + web_key(kLocked) + "/reset")}) {
+        EXPECT_EQ(act.status, 409) << act.body;
+        EXPECT_EQ(act.at("code"), "operator.nothing_to_do");
+        EXPECT_THAT(act.at("detail"), AllOf(HasSubstr("disabled"), HasSubstr("enable it first")));
+    }
+    expect_record("dlq.retry", web_key(kLocked), "dan", "", "failed");
+    EXPECT_EQ(instance_text(kLocked, "deadLetter.present"), "true");
+    ASSERT_EQ(dan.post("/api/targets/" + web_key(kLocked) + "/enable").status, 200);
+    ASSERT_TRUE(fleet_->clear_faults(web(kLocked)));
+    EXPECT_EQ(dan.post(kDlq + web_key(kLocked) + "/retry").status, 200);
+    EXPECT_TRUE(is_well(kLocked));
 }
 
 TEST_F(FailureControl, ADeletedDeadLetterLeavesItsTargetDisabledKeptOrRemoved) {
@@ -175,6 +190,15 @@ TEST_F(FailureControl, ADeletedDeadLetterLeavesItsTargetDisabledKeptOrRemoved) {
     EXPECT_TRUE(instance(removed).is_null());
     EXPECT_EQ(root.get("/api/targets/" + web_key(removed)).status, 404);
     expect_record("dlq.remove", web_key(removed), "ada", "sold");
+    // Neither the edit that made it nor the one that took it away is told without what it was.
+    const Node taken = record("dlq.remove", web_key(removed));
+    EXPECT_THAT(text_at(taken, "before"),
+                AllOf(HasSubstr("\"device " + web(removed) + "\":{\"version\":1"),
+                      HasSubstr("\"target " + web_key(removed) + "\"")));
+    EXPECT_EQ(text_at(taken, "after"), "");
+    const Node born = record("device.create", web(removed));
+    EXPECT_EQ(text_at(born, "before"), "");
+    EXPECT_THAT(text_at(born, "after"), HasSubstr(R"("address":"127.0.0.1")"));
 
     // All three survive a restart.
     EXPECT_EQ(server_->stop(), 0);
@@ -204,6 +228,14 @@ TEST_F(FailureControl, BulkActsTakeAllOrThoseOfATypeOrAListOfKeys) {
     EXPECT_TRUE(is_well(kLocked + 1));
     EXPECT_EQ(instance_text(kLocked + 2, "deadLetter.present"), "true") << "not asked for";
     expect_record("dlq.retry", "*", "ada", "two");
+    // Each of them has its own record, with its own states.
+    for (const std::size_t one : {kLocked, kLocked + 1}) {
+        expect_record("dlq.retry", web_key(one), "ada", "two");
+        const Node own = record("dlq.retry", web_key(one));
+        EXPECT_THAT(text_at(own, "before"), HasSubstr(R"("dead_letter":"permanent_failure")"));
+        EXPECT_THAT(text_at(own, "after"), HasSubstr(R"("next_due":")"));
+        EXPECT_NE(text_at(own, "before"), text_at(own, "after"));
+    }
 
     const ApiAnswer all = ada.post("/api/monitoring/breakers/reset",
                                    R"({"reason":"fresh start","type":"http-json"})");
@@ -213,6 +245,22 @@ TEST_F(FailureControl, BulkActsTakeAllOrThoseOfATypeOrAListOfKeys) {
     for (std::size_t i = kLocked; i <= kDevices; ++i) EXPECT_TRUE(is_well(i)) << web(i);
     expect_record("breaker.reset", "*", "ada", "fresh start");
     EXPECT_THAT(text_at(record("breaker.reset", "*"), "after"), HasSubstr(web_key(kLocked + 2)));
+
+    // As many keys as are promised fit into a request.
+    const auto many = [](std::size_t count) {
+        std::string list;
+        for (std::size_t i = 0; i < count; ++i) {
+            list +=
+                fmt::format(R"({}"http-json::device-of-some-name-{:06}")", i == 0 ? "" : ",", i);
+        }
+        return fmt::format(R"({{"keys":[{}]}})", list);
+    };
+    const ApiAnswer most = ada.post("/api/monitoring/dlq/retry", many(10'000));
+    EXPECT_EQ(most.status, 200) << most.body;
+    EXPECT_EQ(most.at("tasksRetried"), "0");
+    const ApiAnswer over = ada.post("/api/monitoring/dlq/retry", many(10'001));
+    EXPECT_EQ(over.status, 422) << over.body;
+    EXPECT_EQ(over.at("errors.0.pointer"), "/keys");
 
     // The rest: two devices that fail still, all at once and without a word.
     const ApiAnswer rest = ada.post("/api/monitoring/dlq/retry");

@@ -106,6 +106,85 @@ TEST_F(Oversight, ACascadeStopsAtTheBorderOfTheScope) {
     EXPECT_EQ(trail({"--result", "refused", "--action", "job.cancel"}).size(), 1U);
 }
 
+TEST_F(Oversight, WhoIsTurnedAwayIsInTheTrailUnderTheNamesOfWhatIsDone) {
+    ASSERT_NO_FATAL_FAILURE(start(two_sites()));
+    const std::string reset = "/api/monitoring/breakers/" + web_key(1) + "/reset";
+    const auto refused = [&](const std::string& action, const std::string& principal) {
+        std::vector<Node> found;
+        EXPECT_TRUE(eventually([&] {
+            found = trail({"--result", "refused", "--action", action, "--principal", principal});
+            return !found.empty();
+        })) << action;
+        return found.empty() ? Node() : found.front();
+    };
+    ApiClient viewer = client_with(new_user("vera", R"([{"role":"viewer"}])"));
+    EXPECT_EQ(viewer.ask("POST", reset, "", {"X-Request-Id: r-4711"}).status, 403);
+    const Node told = refused("breaker.", "token:vera");
+    EXPECT_EQ(text_at(told, "action"), "breaker.reset");
+    EXPECT_EQ(text_at(told, "object"), web_key(1));
+    EXPECT_EQ(text_at(told, "request_id"), "r-4711");
+    EXPECT_EQ(text_at(told, "after"), "access.forbidden");
+    EXPECT_EQ(viewer.post("/api/scheduler/trigger").status, 403);
+    EXPECT_EQ(text_at(refused("scheduler.trigger", "token:vera"), "object"), "scheduler");
+
+    // A page of somebody else makes the browser of root send this.
+    ApiClient forged(server_->api_address(), {log_in("root", kAdminPassword).cookie});
+    EXPECT_EQ(forged.post(reset).status, 403);
+    const Node mine = refused("breaker.reset", "user:root");
+    EXPECT_EQ(text_at(mine, "after"), "access.csrf");
+    EXPECT_EQ(text_at(mine, "address"), "127.0.0.1");
+
+    // Nobody knows who this is: counted, and written together.
+    ApiClient nobody = stranger();
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(nobody.post("/api/monitoring/dlq/retry").status, 401);
+        EXPECT_EQ(nobody.get("/api/monitoring/dlq").status, 401) << "reading changes nothing";
+    }
+    EXPECT_EQ(server_->stop(), 0);
+    const auto counted = trail({"--result", "refused", "--principal", "anonymous"});
+    ASSERT_EQ(counted.size(), 1U);
+    EXPECT_EQ(text_at(counted[0], "action"), "dlq.retry");
+    EXPECT_EQ(text_at(counted[0], "after"), R"({"count":3})");
+    EXPECT_EQ(text_at(counted[0], "reason"), "access.unauthenticated");
+    EXPECT_EQ(text_at(counted[0], "address"), "127.0.0.0/24");
+}
+
+// Through a proxy, because a direct connection from this machine is free of them.
+TEST_F(Oversight, ReadsOfTheConfigurationHaveTheLimitOfTheirClass) {
+    ASSERT_NO_FATAL_FAILURE(start(two_sites()));
+    ApiClient away(server_->api_address(),
+                   {"X-API-Token: " + root_token_, "X-Forwarded-For: 192.0.2.7"});
+    for (const char* path : {"/api/settings", "/api/settings/monitoring", "/api/devices",
+                             "/api/devices/web-00001", "/api/targets", "/api/addons"}) {
+        const ApiAnswer answer = away.get(path);
+        EXPECT_EQ(answer.status, 200) << path;
+        EXPECT_EQ(answer.header("x-ratelimit-limit"), "1000") << path;
+    }
+    for (const char* path : {"/api/monitoring/dlq", "/api/scheduler/plan", "/api/jobs"}) {
+        EXPECT_EQ(away.get(path).header("x-ratelimit-limit"), "500") << path;
+    }
+}
+
+TEST_F(Oversight, AManualCheckIsRecordedAndShowsTheReadySet) {
+    ASSERT_NO_FATAL_FAILURE(start(two_sites()));
+    ApiClient root = admin();
+    ASSERT_TRUE(eventually([&] {
+        return !root.get("/api/scheduler/ready").at("batches.0.starts").empty();
+    })) << root.get("/api/scheduler/ready").body;
+    const ApiAnswer looked = root.post("/api/scheduler/trigger", "", {"X-Request-Id: r-12"});
+    ASSERT_EQ(looked.status, 200) << looked.body;
+    EXPECT_FALSE(looked.at("time").empty());
+    EXPECT_FALSE(looked.at("count").empty());
+    EXPECT_FALSE(looked.at("batches.0.starts").empty()) << looked.body;
+    const auto found = trail({"--action", "scheduler.trigger"});
+    ASSERT_EQ(found.size(), 1U) << "it is answered after its record was committed";
+    EXPECT_EQ(text_at(found[0], "principal"), "token:root");
+    EXPECT_EQ(text_at(found[0], "result"), "allowed");
+    EXPECT_EQ(text_at(found[0], "request_id"), "r-12");
+    const ApiAnswer plan = root.get("/api/scheduler/plan?limit=1");
+    EXPECT_EQ(plan.at("items.0.priority"), plan.at("items.0.tier")) << plan.body;
+}
+
 TEST_F(Oversight, TheTrailIsExportedInTheOrderOfTime) {
     ASSERT_NO_FATAL_FAILURE(start("devices: {}\n"));
     ApiClient root = admin();

@@ -1024,7 +1024,7 @@ export interface paths {
         put?: never;
         /**
          * Let a task with an open breaker probe now.
-         * @description The task is due now as a probe, inside all budgets. A dead letter is retried too. A probe that fails goes back with its history.
+         * @description The task is due now as a probe, inside all budgets. A dead letter is retried too. A probe that fails goes back with its history. `waitsForNeeds`: it is due, and probes when what it needs is there. One that is disabled is 409: enable it first.
          */
         post: operations["resetBreaker"];
         delete?: never;
@@ -1061,7 +1061,7 @@ export interface paths {
         put?: never;
         /**
          * Retry all dead letters, or some.
-         * @description They are spread: together with everything else at most 1.2 times the steady rate starts. `type` and `keys` choose some of them.
+         * @description They are spread, behind those of earlier acts: they add at most a fifth of the steady rate, or one a second where that is less. `type` and `keys` choose some of them.
          */
         post: operations["retryDeadLetters"];
         delete?: never;
@@ -1492,7 +1492,7 @@ export interface paths {
         };
         /**
          * Tasks in the order of their next runs.
-         * @description Ordered by next run, tier and key. In shadow mode `would_be` is the interval that adaptive polling would use.
+         * @description Ordered by next run, tier and key. `priority` is that of the next attempt: the tier, higher for what a person asked for or what waits long. In shadow mode `would_be` is the interval that adaptive polling would use.
          */
         get: operations["getPlan"];
         put?: never;
@@ -7596,6 +7596,7 @@ export interface operations {
                      *           "next_run": "2026-01-02T03:04:17.000Z",
                      *           "due_in": 12,
                      *           "tier": "normal",
+                     *           "priority": "normal",
                      *           "interval": 30,
                      *           "place": "scheduled"
                      *         }
