@@ -83,26 +83,31 @@ base::Status HostKeys::load() {
     if (path_.empty()) return {};
     const std::int64_t stamp = stamp_of(path_);
     if (stamp == stamp_) return {};
-    keys_.clear();
-    other_lines_.clear();
-    stamp_ = stamp;
     std::ifstream in(path_);
+    // A file that is there and cannot be read must not make every host a new one.
+    if (stamp != 0 && !in.is_open()) return file_error("read", path_);
+    std::vector<HostKey> keys;
+    std::vector<std::string> other_lines;
     std::string line;
-    while (std::getline(in, line) && keys_.size() < kMaxKeys) {
+    while (std::getline(in, line) && keys.size() < kMaxKeys) {
         std::istringstream words(line);
         HostKey key;
         words >> key.host >> key.type >> key.key;
         const bool plain = !key.key.empty() && !line.starts_with('#') &&
                            !key.host.starts_with('|') && !key.host.starts_with('@');
         if (!plain) {
-            if (!line.empty()) other_lines_.push_back(line);
+            if (!line.empty()) other_lines.push_back(line);
             continue;
         }
         // "name,192.0.2.1 ssh-rsa …" names one key twice.
         std::istringstream names(key.host);
         std::string name;
-        while (std::getline(names, name, ',')) keys_.push_back({name, key.type, key.key});
+        while (std::getline(names, name, ',')) keys.push_back({name, key.type, key.key});
     }
+    if (in.bad()) return file_error("read", path_);
+    keys_ = std::move(keys);
+    other_lines_ = std::move(other_lines);
+    stamp_ = stamp;
     return {};
 }
 

@@ -71,6 +71,21 @@ TEST(HostKeys, TellsThatItCannotWrite) {
     EXPECT_EQ(fingerprint_of("no key"), "");
 }
 
+// Else every host would be a new one, to be believed at first sight.
+TEST(HostKeys, AFileThatCannotBeReadIsNotAnEmptyOne) {
+    const net::test::TempDir folder;
+    const std::string path = folder.file("known");
+    std::filesystem::create_directories(path);  // root may read every file, but no folder as one
+    HostKeys keys(path);
+    EXPECT_FALSE(keys.list());
+    EXPECT_FALSE(keys.remember({"db", "ssh-ed25519", kEd25519}));
+    EXPECT_FALSE(keys.forget("db"));
+    // It is looked at again when it is what it should be.
+    std::filesystem::remove(path);
+    ASSERT_TRUE(keys.remember({"db", "ssh-ed25519", kEd25519}));
+    EXPECT_EQ(keys.list()->size(), 1U);
+}
+
 TEST(HostKeys, NamesPortsLikeOpenSsh) {
     EXPECT_EQ(HostKeys::name_of("db", 22), "db");
     EXPECT_EQ(HostKeys::name_of("::1", 2222), "[::1]:2222");
