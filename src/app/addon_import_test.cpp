@@ -39,6 +39,7 @@ constexpr std::pair<const char*, const char*> kSamples[] = {
     {"prtg", R"({"statusid": 5, "host": "192.0.2.3", "sensor": {"name": "Ping"}})"},
     {"siklu", ""},
     {"snmp-generic", ""},
+    {"snmp_trap", ""},
     {"ubiquiti", R"({"data": [{"event": "Lost Contact", "name": "roof"}]})"},
     {"ubiquiti-ssh", "linkState=0\ndeviceName=roof\n"}};
 

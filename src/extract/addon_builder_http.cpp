@@ -205,6 +205,7 @@ void AddonBuilder::read_request(Reader& reader, EndpointPlan& endpoint) {
     endpoint.timeout = reader.duration("timeout", 10ms, 10min);
     endpoint.max_redirects =
         static_cast<std::uint32_t>(reader.integer("redirects", 0, 20).value_or(0));
+    endpoint.lenient = reader.boolean("lenient").value_or(false);
     if (const auto size = reader.string("max_body")) {
         const auto bytes = parse_size(*size, kMaxBody);
         if (!bytes) {

@@ -63,6 +63,7 @@ struct EndpointPlan {
     std::uint16_t group = 0;
     std::uint16_t ask = 0;  // number within the group
     bool optional = false;
+    bool lenient = false;  // a body that cannot be read says nothing, and is no failure
     std::optional<base::Duration> timeout;
     model::HttpMethod method = model::HttpMethod::kGet;
     Template path;

@@ -306,6 +306,58 @@ TEST(Dialect, ExtractIpTakesAPatternAndAGroupOfItsOwn) {
     EXPECT_THAT(plain[0].fields, testing::Contains(Pair("near", "no")));
 }
 
+constexpr const char* kGroups = R"json({"id": "groups", "method": "webhook",
+  "parser": {"field_mappings": {"alert_type": "type", "named": "who", "mixed": "who", "whole": "who",
+                                "chained": "who", "quoted": "text", "few": "who"}},
+  "transformations": {
+    "named": {"type": "extract_ip", "group": 2, "pattern": "(?P<box>[a-z]+)@(?P<ip>[0-9.]+)"},
+    "mixed": {"type": "extract_ip", "group": 2, "pattern": "(?:[](]|[[:lower:](]+)(?P<at>@)([0-9.]+)(?P<value>:.*)?"},
+    "whole": {"type": "extract_ip", "group": 0, "pattern": "[a-z]+@([0-9]+)"},
+    "chained": ["uppercase", {"type": "extract_ip", "pattern": "BOX@([0-9.]+)"},
+                {"type": "lookup", "map": {"192.0.2.44": "uplink"}}],
+    "quoted": {"type": "extract_ip", "pattern": "'([^']+)'"},
+    "few": {"type": "extract_ip", "group": 3, "pattern": "([a-z]+)@(?P<ip>.*)"}},
+  "alert_mappings": [{"alerts": [{"alert_type": "fan"}]}]}
+)json";
+
+TEST(Dialect, ExtractIpCountsEveryGroupAndReadsTheStepBefore) {
+    const CompileResult result = compile(kGroups, "x.json");
+    ASSERT_NE(result.addon, nullptr) << result.diagnostics.text();
+    EXPECT_THAT(result.diagnostics.text(), testing::HasSubstr("extract_ip wants group 3"));
+    const auto out =
+        hook(*result.addon,
+             R"({"type": "fan", "who": "box@192.0.2.44:161", "text": "it's at 'gate 2' now"})");
+    ASSERT_THAT(told(out), ElementsAre("fan"));
+    EXPECT_THAT(out[0].fields, testing::IsSupersetOf(
+                                   {Pair("named", "192.0.2.44"), Pair("mixed", "192.0.2.44"),
+                                    Pair("whole", "box@192"), Pair("chained", "uplink"),
+                                    Pair("quoted", "s at "), Pair("few", "box@192.0.2.44:161")}));
+}
+
+// The key is informational there: the parser reads what comes.
+constexpr const char* kCalledText =
+    R"json({"id": "called-text", "method": "api_poll", "auth_type": "none",
+  "base_url_template": "http://{host}",
+  "endpoints": [{"path": "/", "response_type": "text", "alert_on_failure": "offline"}],
+  "parser": {"field_mappings": {"alert_type": "type"}},
+  "alert_mappings": [{"alerts": [{"alert_type": "fan"}, {"alert_type": "offline"}]}]}
+)json";
+
+TEST(Dialect, AnAnswerIsReadWhateverItIsCalled) {
+    const auto addon = good(kCalledText);
+    EXPECT_THAT(told(poll(*addon, http(R"({"type": "fan"})"))), ElementsAre("fan"));
+    const model::Reply plain = http("all is well");
+    const model::Reply* const replies[] = {&plain};
+    const model::Readings readings = addon->read(0, replies, {});
+    EXPECT_EQ(readings.unreadable, 0U) << "a text where a text was announced is no failure";
+    EXPECT_FALSE(readings.degraded);
+    EXPECT_EQ(addon->failure(0, replies), nullptr);
+    const auto signals = addon->signals(0, replies, {}, {"box", "192.0.2.1"});
+    EXPECT_THAT(signals.signals, IsEmpty());
+    EXPECT_THAT(signals.settled, ElementsAre("endpoint endpoint_1"))
+        << "what it would have said is not over";
+}
+
 constexpr const char* kXmlHook =
     R"json({"id": "xml-hook", "method": "webhook", "request_type": "xml",
   "field_mappings": {"alert_type": "kind", "message": "/event/text", "device_name": "//device/@name"},
@@ -346,6 +398,8 @@ TEST(Dialect, TheFuzzerBeginsWithTheseManifests) {
                                          {"bearer", kBearer},
                                          {"api-key", kApiKey},
                                          {"extract-ip", kExtractIp},
+                                         {"groups", kGroups},
+                                         {"called-text", kCalledText},
                                          {"xml-hook", kXmlHook},
                                          {"lines", kLines}}) {
         std::ifstream in(std::string("fuzz/corpus/dialect_fuzz/") + name);

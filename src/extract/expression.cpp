@@ -63,6 +63,12 @@ Value changed_case(const Value& value, char (*change)(char)) {
     return out;
 }
 
+Value captured(const Pattern& pattern, const Value& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    const auto found = text == nullptr ? std::nullopt : pattern.capture(*text);
+    return found ? Value(std::string(*found)) : Value();
+}
+
 class Evaluator {
   public:
     Evaluator(const ExpressionProgram& program, std::span<const Value> values)
@@ -92,6 +98,7 @@ class Evaluator {
             case Op::kExists: return !is_null(operand(node, 0));
             case Op::kMin:
             case Op::kMax: return extreme(node);
+            case Op::kCapture: return captured(*node.pattern, operand(node, 0));
             default: break;
         }
         return node.operands.size() == 1 ? unary(node.op, operand(node, 0)) : binary(node);

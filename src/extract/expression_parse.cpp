@@ -22,7 +22,7 @@ struct Function {
     std::size_t most;
 };
 
-constexpr std::array<Function, 16> kFunctions = {{{"min", Op::kMin, 1, 16},
+constexpr std::array<Function, 17> kFunctions = {{{"min", Op::kMin, 1, 16},
                                                   {"max", Op::kMax, 1, 16},
                                                   {"abs", Op::kAbs, 1, 1},
                                                   {"round", Op::kRound, 1, 2},
@@ -37,7 +37,8 @@ constexpr std::array<Function, 16> kFunctions = {{{"min", Op::kMin, 1, 16},
                                                   {"upper", Op::kUpper, 1, 1},
                                                   {"length", Op::kLength, 1, 1},
                                                   {"number", Op::kNumber, 1, 1},
-                                                  {"text", Op::kText, 1, 1}}};
+                                                  {"text", Op::kText, 1, 1},
+                                                  {"capture", Op::kCapture, 2, 2}}};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -280,7 +281,22 @@ class ExpressionParser {
         if (operands.size() < function.fewest) {
             return fail(fmt::format("{} needs {}", function.name, function.fewest));
         }
+        if (function.op == Op::kCapture) return capture(operands);
         return add(function.op, std::move(operands));
+    }
+
+    // The pattern is compiled here, so it is a text and nothing that is computed.
+    int capture(const std::vector<std::uint16_t>& operands) {
+        const ExpressionNode& given = program_.nodes[operands[1]];
+        const auto* text = std::get_if<std::string>(&given.literal);
+        if (given.op != Op::kLiteral || text == nullptr) {
+            return fail("capture needs a pattern in quotes");
+        }
+        auto pattern = Pattern::compile(*text);
+        if (!pattern) return fail(pattern.error().message);
+        const int node = add(Op::kCapture, {operands[0]});
+        if (node != kNone) program_.nodes.back().pattern = std::move(*pattern);
+        return node;
     }
 
     std::string_view text_;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
 #include "extract/expression.hpp"
+#include "extract/pattern.hpp"
 #include "model/value.hpp"
 
 namespace pollux::extract {
@@ -46,6 +48,7 @@ enum class ExpressionOp : std::uint8_t {
     kLength,
     kNumber,
     kText,
+    kCapture,
 };
 
 struct ExpressionNode {
@@ -53,6 +56,7 @@ struct ExpressionNode {
     std::uint16_t name = 0;
     model::Value literal;
     std::vector<std::uint16_t> operands;  // indices of nodes, all smaller than its own
+    std::optional<Pattern> pattern;       // kCapture
 };
 
 struct ExpressionProgram {

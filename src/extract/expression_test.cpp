@@ -109,6 +109,12 @@ TEST(Expression, Functions) {
     EXPECT_EQ(run("number('12 volts')"), kNull);
     EXPECT_EQ(run("number(true)"), i(1));
     EXPECT_EQ(run("text(1.5)"), Value(std::string("1.5")));
+    EXPECT_EQ(run("capture('box@192.0.2.1', '@([0-9.]+)')"), Value(std::string("192.0.2.1")));
+    EXPECT_EQ(run("capture('ab', '(?P<x>a)(?P<value>b)')"), Value(std::string("b")));
+    EXPECT_EQ(run("capture('ab', \"'?b\")"), Value(std::string("b")));
+    EXPECT_EQ(run("capture('ab', 'c')"), kNull);
+    EXPECT_EQ(run("capture(12, '1')"), kNull);
+    EXPECT_EQ(run("capture(null, '1')"), kNull);
 }
 
 TEST(Expression, SaysWhatIsWrongAndWhere) {
@@ -123,6 +129,8 @@ TEST(Expression, SaysWhatIsWrongAndWhere) {
     EXPECT_THAT(fault("true ? 1"), HasSubstr(": was wanted"));
     EXPECT_THAT(fault("1.2.3"), HasSubstr("no number"));
     EXPECT_THAT(fault(""), HasSubstr("a name, a number"));
+    EXPECT_THAT(fault("capture('a', a)"), HasSubstr("a pattern in quotes"));
+    EXPECT_THAT(fault("capture('a', '(')"), HasSubstr("no regular expression"));
 }
 
 TEST(Expression, IsBounded) {

@@ -26,9 +26,10 @@ inline constexpr std::string_view kHttp[] = {"base",  "auth",    "tls",
 inline constexpr std::string_view kAuth[] = {"type", "header"};
 inline constexpr std::string_view kTls[] = {"verify", "ca_file", "pin_sha256"};
 inline constexpr std::string_view kEndpoint[] = {
-    "name",    "path",       "method",    "headers",  "body",   "group",      "interval",
-    "timeout", "expect",     "redirects", "max_body", "format", "separator",  "optional",
-    "rows",    "on_failure", "on_status", "table",    "grok",   "instead_of", "when_status"};
+    "name",      "path",       "method",      "headers",    "body",      "group",
+    "interval",  "timeout",    "expect",      "redirects",  "max_body",  "format",
+    "separator", "optional",   "rows",        "on_failure", "on_status", "table",
+    "grok",      "instead_of", "when_status", "lenient"};
 inline constexpr std::string_view kTextTable[] = {"separator", "columns", "fixed", "skip"};
 inline constexpr std::string_view kGrok[] = {"pattern", "patterns", "fields", "whole"};
 inline constexpr std::string_view kJsonRows[] = {"from", "name", "include", "exclude", "where"};

@@ -102,9 +102,11 @@ class HttpReader {
             return;
         }
         if (signals != nullptr) signals->unreadable(number_of(endpoint));
-        if (!endpoint.optional) ++writer_.readings().unreadable;
-        writer_.problem(
-            fmt::format("endpoint {}: the answer is {}", endpoint.name, parsed.error().message));
+        if (!endpoint.lenient) {
+            if (!endpoint.optional) ++writer_.readings().unreadable;
+            writer_.problem(fmt::format("endpoint {}: the answer is {}", endpoint.name,
+                                        parsed.error().message));
+        }
         writer_.trace(fmt::format("endpoint {}: {}", endpoint.name, parsed.error().message));
     }
 

@@ -163,6 +163,19 @@ TEST_F(ImportedMessages, EatonClearsByPairsInVersion1Too) {
     EXPECT_THAT(trap("1.3.6.1.4.1.534.1.11.4.1.0.15").signals, IsEmpty());  // disabled
 }
 
+TEST_F(ImportedMessages, StandardTrapsArePairedAcrossTheirTrees) {
+    start({"snmp_trap"});
+    const Signals down =
+        trap("1.3.6.1.2.1.15.0.2", {"1.3.6.1.2.1.15.3.1.14.192.0.2.1", "x", "0400"}).signals;
+    ASSERT_THAT(told_of(down), ElementsAre("bgp_down critical"));
+    EXPECT_THAT(down[0].fields, Contains(Pair("lastError", testing::_)));
+    EXPECT_THAT(told_of(trap("1.3.6.1.2.1.15.0.1").signals),
+                ElementsAre("clear bgp_down critical"));
+    EXPECT_THAT(told_of(trap_v1("1.3.6.1.2.1.33.2", "1").signals),
+                ElementsAre("ups_on_battery critical"));
+    EXPECT_THAT(trap("1.3.6.1.2.1.33.2.0.99").signals, IsEmpty());
+}
+
 TEST_F(ImportedMessages, PrtgTellsOfItsSensors) {
     start({"prtg"});
     const Signals down = hook("prtg", R"json({"statusid": 5, "host": "srv1 (192.0.2.33)",
@@ -178,7 +191,9 @@ TEST_F(ImportedMessages, PrtgTellsOfItsSensors) {
     EXPECT_THAT(down[0].fields, Contains(Pair("relay", "127.0.0.1")));
     EXPECT_THAT(told_of(hook("prtg", R"({"statusid": 3, "sensor": {"name": "Ping"}})")),
                 ElementsAre("clear sensor_down/Ping clear", "clear sensor_warning/Ping clear"));
-    EXPECT_THAT(hook("prtg", R"({"statusid": 12})"), IsEmpty());  // not in its mappings
+    EXPECT_THAT(told_of(hook("prtg", R"({"statusid": 12, "sensor": {"name": "Ping"}})")),
+                ElementsAre("12/Ping info"));                     // a code that no word stands for
+    EXPECT_THAT(hook("prtg", R"({"statusid": 99})"), IsEmpty());  // not in its mappings
     EXPECT_THAT(hook("prtg", "[]"), IsEmpty());
 }
 

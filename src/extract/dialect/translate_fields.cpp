@@ -27,25 +27,67 @@ bool is_reserved(std::string_view name) {
     return std::ranges::find(kReserved, name) != std::end(kReserved);
 }
 
-// The pattern with its n-th group named `value`.
-std::string with_group(std::string_view pattern, std::size_t wanted) {
-    std::string out;
-    std::size_t groups = 0;
-    bool in_class = false;
-    for (std::size_t i = 0; i < pattern.size(); ++i) {
-        out.push_back(pattern[i]);
-        if (pattern[i] == '\\' && i + 1 < pattern.size()) {
-            out.push_back(pattern[++i]);
-        } else if (pattern[i] == '[') {
-            in_class = true;
-        } else if (pattern[i] == ']') {
-            in_class = false;
-        } else if (pattern[i] == '(' && !in_class && !pattern.substr(i + 1).starts_with('?') &&
-                   ++groups == wanted) {
-            out += "?P<value>";
+// Where a class like [^]a-z[:digit:]] ends that begins at `at`: behind its ].
+std::size_t end_of_class(std::string_view pattern, std::size_t at) {
+    ++at;
+    if (at < pattern.size() && pattern[at] == '^') ++at;
+    if (at < pattern.size() && pattern[at] == ']') ++at;
+    while (at < pattern.size() && pattern[at] != ']') {
+        const bool named = pattern.substr(at).starts_with("[:");
+        const std::size_t end = named ? pattern.find(":]", at + 2) : std::string_view::npos;
+        if (end != std::string_view::npos) {
+            at = end + 2;
+        } else {
+            at += pattern[at] == '\\' ? 2U : 1U;
         }
     }
-    return out;
+    return std::min(at + 1, pattern.size());
+}
+
+// How long the opening of a capturing group at `at` is: "(", "(?P<name>" or "(?<name>"; 0: it
+// captures nothing.
+std::size_t group_opening(std::string_view pattern, std::size_t at) {
+    const std::string_view rest = pattern.substr(at);
+    if (!rest.starts_with("(?")) return 1;
+    const bool named =
+        rest.starts_with("(?P<") ||
+        (rest.starts_with("(?<") && !rest.starts_with("(?<=") && !rest.starts_with("(?<!"));
+    const std::size_t end = named ? rest.find('>') : std::string_view::npos;
+    return end == std::string_view::npos ? 0 : end + 1;
+}
+
+// The pattern with its n-th group as the one named `value`, whatever it was named before; 0 is the
+// whole. Nothing: there are fewer groups.
+std::optional<std::string> with_group(std::string_view pattern, std::size_t wanted) {
+    std::string out = wanted == 0 ? "(?P<value>" : "";
+    std::size_t groups = 0;
+    for (std::size_t at = 0; at < pattern.size();) {
+        std::size_t length = 1;
+        if (pattern[at] == '\\') {
+            length = 2;
+        } else if (pattern[at] == '[') {
+            length = end_of_class(pattern, at) - at;
+        } else if (pattern[at] == '(') {
+            if (const std::size_t opening = group_opening(pattern, at)) {
+                out += ++groups == wanted ? "(?P<value>" : "(";
+                at += opening;
+                continue;
+            }
+        }
+        out += pattern.substr(at, length);
+        at += length;
+    }
+    if (wanted == 0) out += ")";
+    return wanted <= groups ? std::optional(std::move(out)) : std::nullopt;
+}
+
+// As a text of an expression, which knows no escapes; patterns do.
+std::string in_quotes(std::string pattern) {
+    for (std::size_t at = pattern.find('\''); at != std::string::npos;
+         at = pattern.find('\'', at)) {
+        pattern.replace(at, 1, "\\x27");
+    }
+    return "'" + pattern + "'";
 }
 
 }  // namespace
@@ -113,7 +155,7 @@ Node Translator::format(const std::string& parser, const Node* config, Node endp
 }
 
 std::string Translator::one_step(const Record& record, const Node& step,
-                                 const std::string& metric_name, const Node& first) {
+                                 const std::string& metric_name) {
     const std::string kind = step.is_map() ? text_of(step, "type") : step.scalar();
     Node next = Node::map();
     const std::string name = fresh_name(metric_name + "_" + kind);
@@ -136,13 +178,16 @@ std::string Translator::one_step(const Record& record, const Node& step,
         next.set("time_format", Node::text(format));
     } else if (kind == "extract_ip") {
         const auto group = document::parse_unsigned(text_of(step, "group", "1")).value_or(1);
-        const std::string pattern = text_of(step, "pattern", std::string(kDottedQuad));
-        Node found = first;
-        const std::string taken = fresh_name(metric_name + "_ip");
-        found.set("name", Node::text(taken));
-        found.set("pattern", Node::text(with_group(pattern, group)));
-        metric(std::move(found), step.mark());
-        next.set("value", Node::text(fmt::format("coalesce({}, text({}))", taken, metric_name)));
+        const std::string given = text_of(step, "pattern", std::string(kDottedQuad));
+        const auto pattern = with_group(given, group);
+        if (!pattern) {
+            note(step, "transformations",
+                 fmt::format("extract_ip wants group {}, which {} does not have: the value stays",
+                             group, quoted(given)));
+            return metric_name;
+        }
+        next.set("value", Node::text(fmt::format("coalesce(capture(text({0}), {1}), text({0}))",
+                                                 metric_name, in_quotes(*pattern))));
     } else {
         return metric_name;  // told already
     }
@@ -155,11 +200,10 @@ std::string Translator::transformed(const Record& record, const std::string& fie
     const Node* all = find("transformations");
     const Node* steps = all == nullptr ? nullptr : all->find(field);
     read_.insert(field);
-    metric(first, mark);
+    metric(std::move(first), mark);
     if (steps == nullptr) return metric_name;
-    if (!steps->is_sequence()) return one_step(record, *steps, metric_name, first);
-    for (const Node& step : steps->items())
-        metric_name = one_step(record, step, metric_name, first);
+    if (!steps->is_sequence()) return one_step(record, *steps, metric_name);
+    for (const Node& step : steps->items()) metric_name = one_step(record, step, metric_name);
     return metric_name;
 }
 

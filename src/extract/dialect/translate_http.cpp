@@ -106,15 +106,15 @@ void Translator::endpoint(const Node& list, std::size_t number, bool must_answer
     const bool patterns = record.parser == "regex" || record.parser == "grok";
     const std::string response = text_of(node, "response_type", "json");
     const bool mapped = mappings != nullptr && !mappings->entries().empty();
-    const bool reads = record.parser == "json" ? mapped && response == "json" : parser != nullptr;
+    const bool reads = record.parser == "json" ? mapped : parser != nullptr;
     if (!reads) {
-        if (record.parser == "json" && mapped) {
-            note(node, path + ".response_type",
-                 fmt::format("is {}, which the JSON parser cannot read: only failures are seen",
-                             response));
-        }
         out.set("format", Node::text("none"));
     } else {
+        // What the answer is called says nothing about what the parser makes of it. But where it is
+        // not called JSON, one that is none is what was expected, and no failure.
+        if (record.parser == "json" && response != "json") {
+            out.set("lenient", Node::boolean(true));
+        }
         out = format(record.parser, parser, std::move(out));
         out.set_mark(node.mark());
         if (patterns) record.place = "$[0]";

@@ -65,8 +65,7 @@ class Translator {
                           const Mark& mark);
     std::string transformed(const Record& record, const std::string& field, std::string metric,
                             Node first, const Mark& mark);
-    std::string one_step(const Record& record, const Node& step, const std::string& metric,
-                         const Node& first);
+    std::string one_step(const Record& record, const Node& step, const std::string& metric);
     void field_rule(const Record& record, const Fields& fields, const Mark& mark);
     void describe_rule(Node& rule, const Fields& fields);
 

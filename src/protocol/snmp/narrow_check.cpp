@@ -10,6 +10,8 @@ namespace {
 using model::SnmpType;
 
 constexpr base::SipKey kSampleKey{0x6e6172726f770001ULL, 0};
+const model::Oid kDescription{{1, 3, 6, 1, 2, 1, 1, 1, 0}};
+const model::Oid kObjectId{{1, 3, 6, 1, 2, 1, 1, 2, 0}};
 
 // Objects whose value is what the row is, not what it does.
 bool is_steady(SnmpType type) {
@@ -26,9 +28,10 @@ model::Oid joined(const model::Oid& root, const model::Oid& index) {
 }  // namespace
 
 NarrowCheck::NarrowCheck(const model::SnmpAsk& ask, const model::SnmpReply& reply,
-                         std::uint64_t seed) {
+                         std::uint64_t seed, Scope scope)
+    : scope_(scope) {
     const std::size_t walks = std::min(ask.walks.size(), reply.walks.size());
-    if (walks == 0) return;
+    if (walks == 0 || !scope.tables) return;
     samples_.reserve(kCheckedValues);
     for (std::uint64_t i = 0; i < kCheckedValues; ++i) {
         const std::size_t walk = static_cast<std::size_t>((seed + i) % walks);
@@ -57,11 +60,42 @@ void NarrowCheck::add(const model::Oid& root, const std::vector<model::SnmpRow>&
 
 void NarrowCheck::put_request(BerWriter& writer, std::int32_t request_id) const {
     const std::size_t mark = writer.size();
-    put_null_varbind(writer, samples_[next_].asked);
-    finish_pdu(writer, mark, PduType::kGetNext, request_id, 0, 0);
+    if (!compared()) {
+        put_null_varbind(writer, samples_[next_].asked);
+        return finish_pdu(writer, mark, PduType::kGetNext, request_id, 0, 0);
+    }
+    // Written from the end: the first varbind last.
+    if (scope_.identity > 1) put_null_varbind(writer, kObjectId);
+    put_null_varbind(writer, kDescription);
+    finish_pdu(writer, mark, PduType::kGet, request_id, 0, 0);
 }
 
 NarrowCheck::Step NarrowCheck::take_response(const PduView& pdu) {
+    if (compared()) {
+        identify(pdu);
+        return Step::kIdentity;
+    }
+    const Step step = compare(pdu);
+    if (step != Step::kAsk) next_ = samples_.size();
+    return step;
+}
+
+void NarrowCheck::identify(const PduView& pdu) {
+    identified_ = true;
+    if (pdu.error_status != 0) return;
+    for (VarbindReader reader(pdu.varbinds); !reader.empty();) {
+        const Parsed<VarbindView> varbind = reader.next();
+        model::Oid name;
+        model::SnmpValue value;
+        if (!varbind || !parse_oid(varbind->oid, name) || !parse_value(varbind->value, value)) {
+            return;
+        }
+        if (name == kDescription) description_ = std::move(value);
+        if (name == kObjectId) object_id_ = std::move(value);
+    }
+}
+
+NarrowCheck::Step NarrowCheck::compare(const PduView& pdu) {
     if (pdu.error_status != 0) return Step::kUnknown;
     VarbindReader reader(pdu.varbinds);
     if (reader.empty()) return Step::kUnknown;

@@ -122,6 +122,10 @@ void SnmpDriver::take_identity(Poll& poll, const model::SnmpReply& answer) {
         if (is_system(ask.gets[i], 1)) description = identity_of(answer.gets[i]);
         if (is_system(ask.gets[i], 2)) object_id = identity_of(answer.gets[i]);
     }
+    note_identity(poll, description, object_id);
+}
+
+void SnmpDriver::note_identity(Poll& poll, std::uint64_t description, std::uint64_t object_id) {
     if (description == 0 && object_id == 0) return;
     DeviceProfile& profile = profiles_.at(poll.place).profile;
     if (profile.description == description && profile.object_id == object_id) return;
@@ -146,14 +150,26 @@ void SnmpDriver::tell(const Poll& poll, ProfileNews::Kind kind, std::string deta
 // Null: nothing to compare, or not now.
 std::unique_ptr<NarrowCheck> SnmpDriver::due_check(Poll& poll, const model::SnmpReply& answer) {
     const model::SnmpAsk& ask = snmp_ask(poll);
-    if (ask.walks.empty() || ask.version == model::SnmpVersion::kV1) return nullptr;
     DeviceProfile& profile = profiles_.at(poll.place).profile;
-    if (!ask.fixed.bulk.value_or(profile.uses_bulk())) return nullptr;
     const std::uint64_t spread = hash_of(poll.peer, kIdentityKey);
     const base::WallTime now = net::wall_now();
-    if (!check_due(profile, now, options_.check_every, spread)) return nullptr;
-    auto check =
-        std::make_unique<NarrowCheck>(ask, answer, spread ^ static_cast<std::uint64_t>(now.us));
+    NarrowCheck::Scope scope;
+    scope.tables = !ask.walks.empty() && ask.version != model::SnmpVersion::kV1 &&
+                   ask.fixed.bulk.value_or(profile.uses_bulk());
+    // Who has no table to compare only asks what the device is, and lets those who have one go
+    // first.
+    const bool due = scope.tables ? check_due(profile, now, options_.check_every, spread)
+                                  : now >= profile.checked_at + 2 * options_.check_every;
+    if (!due) return nullptr;
+    if (std::ranges::any_of(ask.gets, [](const model::Oid& oid) {
+            return is_system(oid, 1) || is_system(oid, 2);
+        })) {
+        scope.identity = 0;  // the poll itself has said it
+    } else if (ask.fixed.max_varbinds == 1 || profile.varbinds.now == 1) {
+        scope.identity = 1;
+    }
+    auto check = std::make_unique<NarrowCheck>(ask, answer,
+                                               spread ^ static_cast<std::uint64_t>(now.us), scope);
     if (check->empty()) return nullptr;
     profile.checked_at = now;
     return check;
@@ -178,13 +194,18 @@ void SnmpDriver::start_check(std::shared_ptr<const model::Ask> ask, const Endpoi
 void SnmpDriver::take_checked(Poll& poll, const PduView& pdu) {
     const NarrowCheck::Step step = poll.check->take_response(pdu);
     if (step == NarrowCheck::Step::kAsk) return ask_next(poll);
-    if (step != NarrowCheck::Step::kUnknown) {
+    if (step == NarrowCheck::Step::kAgrees || step == NarrowCheck::Step::kDiffers) {
         DeviceProfile& profile = profiles_.at(poll.place).profile;
         const bool agrees = step == NarrowCheck::Step::kAgrees;
         if (!agrees) ++counters_.differences;
         const bool lies = take_check(profile, agrees, net::wall_now());
         profiles_.note_change();
         if (lies) tell(poll, ProfileNews::Kind::kLies, poll.check->difference());
+    }
+    if (poll.check->wants_identity()) return ask_next(poll);
+    if (step == NarrowCheck::Step::kIdentity) {
+        note_identity(poll, identity_of(poll.check->description()),
+                      identity_of(poll.check->object_id()));
     }
     finish(poll, {});
 }

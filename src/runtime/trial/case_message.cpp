@@ -82,9 +82,11 @@ std::optional<model::InboundMessage> case_message(const Node& step, const std::s
     if (const Node* node = step.find("push")) {
         MapReader reader(*node, document::key_path(path, "push"), out);
         model::PushMessage push;
-        push.up = reader.boolean("up").value_or(true);
+        const bool silent = reader.boolean("silent").value_or(false);
+        push.up = reader.boolean("up").value_or(!silent);
         push.message = reader.string("message").value_or("");
         push.value = reader.number("value");
+        if (silent) message.source = "pollux";
         reader.finish();
         message.content = std::move(push);
         return message;
