@@ -167,6 +167,22 @@ TEST(AlertScenario, ARestartWhileWeAreCutOffChangesNothing) {
     }
 }
 
+// A rack whose switch nobody declared: a fifth of all, and the others answer.
+TEST(AlertScenario, ARackOfFiveAmongTwentyFiveIsTheirsFromTheFirstMessageOn) {
+    AlertWorld world({}, loners(25));
+    for (int i = 0; i < 5; ++i) {
+        world.fail("host-" + std::to_string(i), minutes(10));
+        world.recover("host-" + std::to_string(i), minutes(40));
+    }
+    world.run_until(hours(1));
+    EXPECT_TRUE(world.violations().empty()) << world.violations().front();
+    EXPECT_EQ(world.messages(NotificationKind::kProblem).size(), 5U);
+    EXPECT_EQ(world.messages(NotificationKind::kRecovery).size(), 5U);
+    for (const model::Incident& incident : world.incidents()) {
+        EXPECT_EQ(incident.cause, model::CauseKind::kDevice) << incident.title;
+    }
+}
+
 TEST(AlertScenario, AHostThatDiesWhileWeAreCutOffIsToldAfterwards) {
     AlertWorld world({}, loners(200));
     world.cut_uplink(minutes(10));

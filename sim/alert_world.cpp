@@ -12,6 +12,8 @@ namespace {
 
 constexpr base::Duration kEpoch = std::chrono::hours(24 * 365 * 56);  // some day in 2025
 constexpr std::uint32_t kConfirmed = 3;                               // failures in a row
+constexpr std::uint32_t kDeadLetter = 5;
+constexpr base::Duration kSurveyEvery = std::chrono::seconds(30);
 
 std::string key_of(const std::string& device) { return "icmp-ping::" + device; }
 
@@ -59,6 +61,7 @@ AlertWorld::AlertWorld(AlertWorldOptions options, std::vector<AlertDevice> devic
     for (std::uint32_t i = 0; i < devices_.size(); ++i) {
         schedule(between({}, options_.interval, i), Fate::kPoll, i, 0);
     }
+    schedule(kSurveyEvery, Fate::kSurvey, 0, 0);
     step();
 }
 
@@ -137,6 +140,7 @@ void AlertWorld::happen(const Event& event) {
         case Fate::kCut: uplink_ = false; break;
         case Fate::kMended: uplink_ = true; break;
         case Fate::kRestarts: reborn(); break;
+        case Fate::kSurvey: survey(); break;
         case Fate::kPoll:
             if (event.generation == device.plan) poll(event.device);
             break;
@@ -166,6 +170,7 @@ bool AlertWorld::reachable(std::uint32_t device) const {
 void AlertWorld::poll(std::uint32_t index) {
     Device& device = devices_[index];
     const bool answers = reachable(index);
+    ++(answers ? answered_polls_ : failed_polls_);
     const std::uint32_t before = device.failures;
     device.failures = answers ? 0 : device.failures + 1;
     if (before == 0 && !answers) device.failed_since = clock_;
@@ -191,6 +196,34 @@ void AlertWorld::tell_health(std::uint32_t index) {
         health.message = "no answer";
     }
     inputs_.emplace_back(std::move(health));
+}
+
+// As HealthWatch does it: what people know of is left out.
+void AlertWorld::survey() {
+    schedule(clock_ + kSurveyEvery, Fate::kSurvey, 0, 0);
+    alert::SelfReading reading;
+    reading.success = answered_polls_;
+    reading.failures = failed_polls_;
+    reading.success_seconds = 0.1 * static_cast<double>(answered_polls_);
+    std::set<std::string_view> told;
+    for (const auto& [id, alert] : alerts_) {
+        if (alert::tells_failure(alert)) told.insert(alert.device);
+    }
+    for (std::uint32_t i = 0; i < devices_.size(); ++i) {
+        const Device& device = devices_[i];
+        if (device.failures == 0) continue;
+        alert::SelfReading::Failing one{.task = i, .in_row = device.failures};
+        one.known = told.contains(device.facts.name);
+        one.dead_letter = device.failures >= kDeadLetter;
+        if (device.failures >= kConfirmed) {
+            one.open_since = base::BootTime{} + (std::chrono::hours(1) + device.failed_since);
+        }
+        reading.failing.push_back(one);
+    }
+    alert::SelfSnapshot self;
+    self.targets = devices_.size();
+    census_.take(now().boot, reading, self);
+    self_.step(now(), self, inputs_);
 }
 
 // --- decisions, and what is kept of them --------------------------------------------------------
@@ -316,6 +349,8 @@ void AlertWorld::reborn() {
     engine_ = std::make_unique<alert::AlertEngine>(
         options_.settings, alert::AlertSeed{{options_.seed, process_}, newest + 1});
     engine_->restore(now(), fleet_, std::move(rows));
+    self_ = alert::SelfMonitor();
+    census_ = alert::SelfCensus();
     planner_ = make_planner();
     std::vector<alert::PlannerRow> planned;
     for (const auto& [key, body] : planner_rows_) planned.push_back({key, body});

@@ -1,7 +1,7 @@
 // A world for alerts in virtual time: devices that stand behind each other and fail, polls that
-// climb the failure ladder, the alert engine and the planner of notifications as the server runs
-// them, a store that keeps what they say, and a process that may die at any moment. One seed, one
-// story.
+// climb the failure ladder, the alert engine, the planner of notifications and the self-monitoring
+// as the server runs them, a store that keeps what they say, and a process that may die at any
+// moment. One seed, one story.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 
 #include "alert/alert_engine.hpp"
 #include "alert/notification_planner.hpp"
+#include "alert/self_census.hpp"
 #include "base/siphash.hpp"
 #include "base/time.hpp"
 
@@ -65,7 +66,16 @@ class AlertWorld {
     const alert::AlertEngine& engine() const { return *engine_; }
 
   private:
-    enum class Fate : std::uint8_t { kFails, kRecovers, kCut, kMended, kRestarts, kPoll, kAnswer };
+    enum class Fate : std::uint8_t {
+        kFails,
+        kRecovers,
+        kCut,
+        kMended,
+        kRestarts,
+        kPoll,
+        kAnswer,
+        kSurvey
+    };
     struct Event {
         base::Duration at{};
         std::uint64_t order = 0;
@@ -92,6 +102,7 @@ class AlertWorld {
     bool reachable(std::uint32_t device) const;
     bool way_is_clear(std::uint32_t device, std::set<std::uint32_t>& seen) const;
     void tell_health(std::uint32_t device);
+    void survey();
     void step();
     void keep(const alert::Output& out);
     void plan_messages(const alert::Output& out);
@@ -117,6 +128,10 @@ class AlertWorld {
 
     std::unique_ptr<alert::AlertEngine> engine_;
     std::unique_ptr<alert::NotificationPlanner> planner_;
+    alert::SelfMonitor self_;
+    alert::SelfCensus census_;
+    std::uint64_t answered_polls_ = 0;
+    std::uint64_t failed_polls_ = 0;
     std::vector<alert::Input> inputs_;
     base::BootTime engine_wake_ = base::BootTime::max();
 

@@ -261,6 +261,51 @@ TEST(Causes, AnAnswerThatIsAnErrorIsNotExplainedByAParent) {
     EXPECT_EQ(driver.last("h0").state, AlertState::kActive);
 }
 
+TargetHealth answers_503(const std::string& device) {
+    TargetHealth out = down(device);
+    out.answered = true;
+    out.code = "http.status";
+    out.message = "503";
+    return out;
+}
+
+TEST(Causes, AParentThatAnswersWithAnErrorExplainsNothing) {
+    EngineDriver driver(star(2));
+    driver.give({answers_503("core")});
+    driver.pass(5s);
+    EXPECT_EQ(driver.last("core").state, AlertState::kActive);
+    EXPECT_EQ(driver.incident_of("core").title, "snmp::core fails");
+    driver.give({down("h0")});
+    driver.give({DeviceVerified{"core", true}});
+    driver.pass(5s);
+    EXPECT_EQ(driver.last("h0").state, AlertState::kActive);
+    EXPECT_EQ(driver.last("h0").suppressed_by, SuppressedBy::kNothing);
+}
+
+TEST(Causes, AParentThatAnswersAgainWithAnErrorLetsItsChildrenGo) {
+    EngineDriver driver(star(1));
+    driver.give({down("core")});
+    driver.pass(3s);
+    driver.give({down("h0")});
+    driver.pass(3s);
+    EXPECT_EQ(driver.last("h0").suppressed_by, SuppressedBy::kParent);
+    driver.give({answers_503("core")});  // it boots: its web server is not ready yet
+    driver.give({DeviceVerified{"h0", false}});
+    driver.pass(5s);
+    EXPECT_EQ(driver.last("h0").state, AlertState::kActive);
+    EXPECT_EQ(driver.last("core").state, AlertState::kActive);
+}
+
+TEST(Observer, SitesThatAllAnswerWithAnErrorAreNotUs) {
+    EngineDriver driver(flat(20));
+    std::vector<Input> all;
+    for (int i = 0; i < 20; ++i) all.push_back(answers_503("h" + std::to_string(i)));
+    driver.give(all);
+    driver.pass(1min);
+    EXPECT_FALSE(driver.engine().stats().impaired);
+    EXPECT_EQ(count(driver, AlertState::kActive), 20U);
+}
+
 TEST(Causes, FailuresOfOneDeviceShareOneIncident) {
     AlertFleet fleet;
     fleet.targets = {target_on("a", "snmp"), target_on("a", "http")};
@@ -396,11 +441,32 @@ TEST(Observer, AReportIsBelieved) {
     EXPECT_NE(driver.incidents()[0].resolved_at, base::WallTime{});
 }
 
+// A rack whose switch nobody declared.
+TEST(Observer, ManyThatFailAreNotOursWhenOthersAnswer) {
+    EngineDriver driver(flat(25));
+    driver.give({down("h0"), down("h1"), down("h2"), down("h3"), down("h4")});
+    driver.pass(3s);
+    EXPECT_EQ(count(driver, AlertState::kPending), 5U);
+    EXPECT_THAT(driver.verified, SizeIs(16));
+    std::vector<Input> answers;
+    for (const std::string& name : driver.verified) answers.push_back(DeviceVerified{name, true});
+    driver.give(answers);
+    driver.pass(1min);
+    EXPECT_FALSE(driver.engine().stats().impaired);
+    EXPECT_EQ(count(driver, AlertState::kActive), 5U);
+    for (const model::Incident& incident : driver.incidents()) {
+        EXPECT_NE(incident.cause, CauseKind::kObserver);
+    }
+}
+
 TEST(Observer, ASuspicionThatOthersDisproveEnds) {
     EngineDriver driver(flat(20));
     driver.give({down("h0"), down("h1"), down("h2"), down("h3"), down("h4")});
     driver.pass(3s);
-    EXPECT_TRUE(driver.engine().stats().impaired);
+    EXPECT_FALSE(driver.engine().stats().impaired) << "fifteen others are being asked";
+    EXPECT_EQ(count(driver, AlertState::kPending), 5U);
+    driver.pass(10s);
+    EXPECT_TRUE(driver.engine().stats().impaired) << "and none of them answered";
     driver.verified.clear();
     driver.pass(1min + 1s);
     std::vector<Input> answers;

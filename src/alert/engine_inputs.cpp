@@ -24,6 +24,11 @@ ResolvedBy resolved_by(AlertSource source) {
                : ResolvedBy::kRecovery;
 }
 
+FleetMap::Fault fault_of(const TargetHealth& input) {
+    if (input.answered) return FleetMap::Fault::kAnswer;
+    return input.permanent ? FleetMap::Fault::kOther : FleetMap::Fault::kSilence;
+}
+
 std::string_view value_of(const model::AlertLabels& labels, std::string_view name) {
     const auto found = labels.find(name);
     return found == labels.end() ? std::string_view() : std::string_view(found->second);
@@ -146,8 +151,7 @@ void AlertEngine::apply(const TargetHealth& input) {
                               (input.health == Health::kDown && input.confirmed));
     const std::uint32_t device = fleet_.target(target).device;
     const bool asked = fleet_.device(device).asked_at > fleet_.device(device).answered_at;
-    const auto belief =
-        fleet_.set_health(target, input.health, input.permanent && !up, told, now_.boot);
+    const auto belief = fleet_.set_health(target, input.health, fault_of(input), told, now_.boot);
     if (up) {
         set_stale(target, false);
         recover(target);
@@ -178,9 +182,10 @@ void AlertEngine::fail(std::uint32_t target, const TargetHealth& input) {
         ++stats_.disabled;
         return;
     }
+    const bool silent = fault_of(input) == FleetMap::Fault::kSilence;
     const std::string title =
         facts.failure_title.empty()
-            ? fmt::format("{} {}", facts.key, input.permanent ? "fails" : "does not answer")
+            ? fmt::format("{} {}", facts.key, silent ? "does not answer" : "fails")
             : facts.failure_title;
     const std::vector<std::pair<std::string, std::string>> fields = {
         {"code", input.code}, {"failures", std::to_string(input.failures)}};
@@ -199,7 +204,7 @@ void AlertEngine::fail(std::uint32_t target, const TargetHealth& input) {
     what.fields = &fields;
     what.occurrences = 0;
     what.at = input.at;
-    what.missing_answer = !input.permanent;
+    what.missing_answer = silent;
     what.hold = terms.hold;
     const std::uint32_t slot = raise(what);
     // An imported fingerprint may be shared: the failure of another target is not ours to count.

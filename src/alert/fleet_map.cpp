@@ -154,9 +154,11 @@ FleetMap::Believed FleetMap::believe(std::uint32_t device, bool down, base::Boot
     return down ? Believed::kDown : Believed::kUp;
 }
 
-FleetMap::Believed FleetMap::set_health(std::uint32_t target, Health health, bool permanent,
+FleetMap::Believed FleetMap::set_health(std::uint32_t target, Health health, Fault fault,
                                         bool told_down, base::BootTime now) {
     TargetState& state = targets_[target];
+    const bool up = health == Health::kUp;
+    const bool permanent = !up && fault != Fault::kSilence;
     if (state.health != health || state.permanent != permanent || state.told_down != told_down) {
         state.health = health;
         state.permanent = permanent;
@@ -164,7 +166,7 @@ FleetMap::Believed FleetMap::set_health(std::uint32_t target, Health health, boo
         mark_target(target);
     }
     Believed out = Believed::kAsBefore;
-    if (health == Health::kUp) {
+    if (up || fault == Fault::kAnswer) {
         out = believe(state.device, false, now);
     } else if (told_down && !permanent) {
         const auto& all = devices_[state.device].targets;

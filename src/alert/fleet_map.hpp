@@ -8,7 +8,7 @@
 //    itself stands behind something and has not answered since that went down. The topmost of them
 //    is the root. A device without enabled targets says nothing of its own: only what it stands
 //    behind counts.
-// 3. `failing` holds exactly the devices that have a target that fails (other than for good) or
+// 3. `failing` holds exactly the devices that have a target that fails for want of an answer or
 //    were verified down, ordered by when that began.
 #pragma once
 
@@ -34,7 +34,7 @@ struct TargetState {
     const TargetFacts* facts = nullptr;
     std::uint32_t device = 0;
     Health health = Health::kUp;
-    bool permanent = false;  // fails, but not for want of an answer
+    bool permanent = false;  // fails, but not for want of an answer; see FleetMap::Fault
     bool told_down = false;  // past its failure threshold
     bool changed = false;
     std::vector<std::uint32_t> alerts;  // slots; in no order
@@ -79,9 +79,15 @@ class FleetMap {
     // Monitored devices that no parent can explain.
     const std::vector<std::uint32_t>& tops() const { return tops_; }
 
+    // Why a target fails.
+    enum class Fault : std::uint8_t {
+        kSilence,  // no answer came
+        kAnswer,   // one came, and was an error: its device lives
+        kOther,    // nothing was asked, or it will not go away: says nothing about its device
+    };
     // How a target answers. The rest follows from what the caller does with `Believed`.
     enum class Believed : std::uint8_t { kAsBefore, kUp, kDown };
-    Believed set_health(std::uint32_t target, Health health, bool permanent, bool told_down,
+    Believed set_health(std::uint32_t target, Health health, Fault fault, bool told_down,
                         base::BootTime now);
     Believed verified(std::uint32_t device, bool up, base::BootTime now);
 

@@ -41,9 +41,12 @@ struct TargetHealth {
     Health health = Health::kUp;
     std::uint32_t failures = 0;  // in a row
     bool confirmed = false;      // the confirmations of the ladder are through
-    // It answered, and what it answered will not change by itself (401, a wrong certificate): the
-    // target has failed, its device has not.
+    // It will not go away by itself (401, a wrong certificate, a name that is not configured): the
+    // target has failed, not for want of an answer.
     bool permanent = false;
+    // Something came back, only not what was asked for (HTTP 503, a wrong certificate): the target
+    // has failed, and its device lives.
+    bool answered = false;
     std::string code;
     std::string message;
     base::WallTime at;  // zero: now

@@ -62,14 +62,15 @@ ObserverWatch::Verdict ObserverWatch::judge(base::BootTime now, FleetMap& fleet,
                                             std::vector<Verify>& ask) {
     if (impaired()) return Verdict::kImpaired;
     const Counts counts = count(now, fleet, settings.observer);
-    if (counts.unrelated >= threshold(settings.observer, fleet.tops().size()) &&
-        counts.failing >= threshold(settings.observer, fleet.monitored())) {
+    const bool many = counts.unrelated >= threshold(settings.observer, fleet.tops().size()) &&
+                      counts.failing >= threshold(settings.observer, fleet.monitored());
+    const auto suspect_many = [&] {
         suspect(now, fleet, settings,
                 fmt::format("{} of {} devices began to fail within {} without a common cause",
                             counts.failing, fleet.monitored(),
                             base::format_duration(settings.observer.window)));
         return Verdict::kImpaired;
-    }
+    };
     if (sampling() && now - sample_until_ > settings.observer.sample_wait) {
         sample_.clear();  // nobody was waiting for it any more
         changed_ = true;
@@ -78,6 +79,10 @@ ObserverWatch::Verdict ObserverWatch::judge(base::BootTime now, FleetMap& fleet,
         if (!sample_ready(now, fleet)) return wait(now);
         const std::size_t asked = sample_.size();
         const SampleResult result = take_sample(fleet);
+        // Where that many fail, silence is no answer either.
+        if (many && result.down + result.silent > 0 && result.down + result.silent >= result.up) {
+            return suspect_many();
+        }
         if (result.down >= kFewestTops && result.down >= result.up) {
             suspect(now, fleet, settings,
                     fmt::format("most of {} devices that were well do not answer either", asked));
@@ -86,12 +91,13 @@ ObserverWatch::Verdict ObserverWatch::judge(base::BootTime now, FleetMap& fleet,
         clear_until_ = now + settings.observer.sample_wait;
         return Verdict::kClear;
     }
-    if (counts.unrelated + counts.open.size() < settings.observer.suspect_from) {
+    if (!many && counts.unrelated + counts.open.size() < settings.observer.suspect_from) {
         return Verdict::kClear;
     }
     if (now < clear_until_) return Verdict::kClear;
     begin_sample(now, fleet, settings, counts.open, true, ask);
-    return sampling() ? wait(now) : Verdict::kClear;
+    if (sampling()) return wait(now);
+    return many ? suspect_many() : Verdict::kClear;  // nobody is left who could be asked
 }
 
 ObserverWatch::Verdict ObserverWatch::wait(base::BootTime now) {
@@ -150,8 +156,10 @@ ObserverWatch::SampleResult ObserverWatch::take_sample(const FleetMap& fleet) {
     SampleResult out;
     for (const std::string& name : sample_) {
         const std::uint32_t device = fleet.device_by_name(name);
-        if (device == FleetMap::kNone || fleet.device(device).answered_at < sample_since_) continue;
-        if (!fleet.device(device).down) {
+        if (device == FleetMap::kNone) continue;
+        if (fleet.device(device).answered_at < sample_since_) {
+            ++out.silent;
+        } else if (!fleet.device(device).down) {
             ++out.up;
         } else if (!fleet.root_of(device)) {
             ++out.down;

@@ -3,8 +3,10 @@
 // Invariants
 // 1. Only devices whose failure no other explains count: every device on the way to them is known
 //    to be well since they began to fail.
-// 2. We are impaired when others say so (ObserverReport); when such devices are many at once; or
-//    when devices that were well do not answer either.
+// 2. We are impaired when others say so (ObserverReport), or when such devices are some or many at
+//    once and of those that were well not more answer than do not. Where many fail, who has not
+//    answered within the time of the sample counts as failed, and so does it when nobody is left
+//    who could be asked.
 // 3. It is over when the report is taken back, when half of those that failed answer again, or when
 //    a new sample answers.
 #pragma once
@@ -75,7 +77,8 @@ class ObserverWatch {
                       std::vector<Verify>& ask);
     struct SampleResult {
         std::size_t up = 0;
-        std::size_t down = 0;  // and nothing above explains it
+        std::size_t down = 0;    // and nothing above explains it
+        std::size_t silent = 0;  // nobody knows yet
     };
     // The sample is over.
     SampleResult take_sample(const FleetMap& fleet);

@@ -25,7 +25,7 @@ constexpr std::array<RuleText, 7> kTexts = {{
     {"self_breaker_open", "A circuit breaker stays open", "a breaker is not closed for too long"},
     {"self_success_ratio", "Many polls fail", "share of polls that succeed too low"},
     {"self_slow_polls", "Polls take long", "average duration of polls too high"},
-    {"self_worker_cpu", "Workers are short of CPU", "share of CPU of the workers too high"},
+    {"self_worker_cpu", "A worker is short of CPU", "share of CPU of the busiest worker too high"},
 }};
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
@@ -33,6 +33,13 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 }  // namespace
 
 void SelfMonitor::step(base::Instant now, const SelfSnapshot& snapshot, std::vector<Input>& out) {
+    if (!limits_.on) {
+        for (std::uint8_t rule = 0; rule < kRules; ++rule) {
+            states_[rule].wrong_since.reset();
+            say(static_cast<Rule>(rule), now, Said::kWell, {}, out);
+        }
+        return;
+    }
     judge(kLoad, now, load(snapshot), out);
     judge(kStale, now, stale(snapshot), out);
     judge(kDeadLetters, now, dead_letters(now, snapshot), out);
@@ -45,33 +52,39 @@ void SelfMonitor::step(base::Instant now, const SelfSnapshot& snapshot, std::vec
 void SelfMonitor::judge(Rule rule, base::Instant now, const Verdict& verdict,
                         std::vector<Input>& out) {
     State& state = states_[rule];
-    Said say = state.said;
+    Said told = state.said;
     if (verdict.wrong) {
         if (!state.wrong_since) state.wrong_since = now.boot;
         const base::Duration since = now.boot - *state.wrong_since;
-        if (since >= verdict.warning_after) say = std::max(say, Said::kWarning);
-        if (since >= verdict.critical_after) say = Said::kCritical;
+        if (since >= verdict.warning_after) told = std::max(told, Said::kWarning);
+        if (since >= verdict.critical_after) told = Said::kCritical;
     } else {
         state.wrong_since.reset();
-        if (verdict.well) say = Said::kWell;
+        if (verdict.well) told = Said::kWell;
     }
-    if (say == state.said) return;
+    say(rule, now, told, verdict, out);
+}
+
+void SelfMonitor::say(Rule rule, base::Instant now, Said what, const Verdict& verdict,
+                      std::vector<Input>& out) {
+    State& state = states_[rule];
+    if (what == state.said) return;
     const bool raised = state.said == Said::kWarning || state.said == Said::kCritical;
-    state.said = say;
-    Observed what;
-    what.source = model::AlertSource::kSelf;
-    what.signal.type = kTexts[rule].type;
-    what.signal.category = "pollux";
-    what.signal.title = kTexts[rule].title;
-    what.signal.rule = kTexts[rule].rule;
-    what.signal.severity = say == Said::kCritical ? "critical" : "warning";
-    what.signal.message = verdict.message;
-    what.signal.fields = verdict.fields;
-    what.at = now.wall;
-    what.step = say == Said::kWell ? ObservedStep::kCleared
-                : raised           ? ObservedStep::kUpdated
-                                   : ObservedStep::kRaised;
-    out.emplace_back(std::move(what));
+    state.said = what;
+    Observed said;
+    said.source = model::AlertSource::kSelf;
+    said.signal.type = kTexts[rule].type;
+    said.signal.category = "pollux";
+    said.signal.title = kTexts[rule].title;
+    said.signal.rule = kTexts[rule].rule;
+    said.signal.severity = what == Said::kCritical ? "critical" : "warning";
+    said.signal.message = verdict.message;
+    said.signal.fields = verdict.fields;
+    said.at = now.wall;
+    said.step = what == Said::kWell ? ObservedStep::kCleared
+                : raised            ? ObservedStep::kUpdated
+                                    : ObservedStep::kRaised;
+    out.emplace_back(std::move(said));
 }
 
 SelfMonitor::Verdict SelfMonitor::load(const SelfSnapshot& snapshot) const {
@@ -157,7 +170,8 @@ SelfMonitor::Verdict SelfMonitor::success(const SelfSnapshot& snapshot) const {
 
 SelfMonitor::Verdict SelfMonitor::slow(const SelfSnapshot& snapshot) const {
     return of_rate(snapshot.average_poll_s, limits_.poll_slow_s, limits_.poll_well_s,
-                   fmt::format("a poll takes {:.3g} s on average; less than {:.3g} s is well",
+                   fmt::format("a poll that succeeds takes {:.3g} s on average; less than {:.3g} s "
+                               "is well",
                                snapshot.average_poll_s.value_or(0), limits_.poll_well_s),
                    "average_poll_s");
 }
@@ -165,8 +179,9 @@ SelfMonitor::Verdict SelfMonitor::slow(const SelfSnapshot& snapshot) const {
 SelfMonitor::Verdict SelfMonitor::cpu(const SelfSnapshot& snapshot) const {
     return of_rate(
         snapshot.worker_cpu_share, limits_.cpu_high, limits_.cpu_well,
-        fmt::format("the workers use {} of their CPU; less than {} is well",
-                    percent(snapshot.worker_cpu_share.value_or(0)), percent(limits_.cpu_well)),
+        fmt::format("the busiest worker ({}) uses {} of a CPU; less than {} is well",
+                    snapshot.busiest_worker, percent(snapshot.worker_cpu_share.value_or(0)),
+                    percent(limits_.cpu_well)),
         "worker_cpu_share");
 }
 

@@ -23,7 +23,8 @@
 
 namespace pollux::alert {
 
-// Targets that are acknowledged or silenced are left out of all counts by the caller.
+// Targets that people know of already (their failure is told, acknowledged or silenced) are left
+// out of all counts by the caller; see SelfCensus.
 struct SelfSnapshot {
     std::uint64_t targets = 0;
     std::uint64_t ready_backlog = 0;
@@ -34,11 +35,13 @@ struct SelfSnapshot {
     std::uint64_t open_breakers = 0;         // open or half-open
     base::Duration longest_open_breaker{};   // not closed since; probes do not begin it anew
     std::optional<double> success_ratio;     // 0 to 1, of the last minutes; nothing: no polls
-    std::optional<double> average_poll_s;    // seconds
-    std::optional<double> worker_cpu_share;  // 0 to 1
+    std::optional<double> average_poll_s;    // seconds, of those that succeed
+    std::optional<double> worker_cpu_share;  // 0 to 1, of the busiest of them
+    std::string busiest_worker;              // which one
 };
 
 struct SelfLimits {
+    bool on = true;  // off: what is open is cleared, and nothing is raised
     std::uint64_t backlog_least = 100;
     double backlog_share = 0.10;
     base::Duration start_lag = std::chrono::seconds(2);
@@ -54,12 +57,15 @@ struct SelfLimits {
     double cpu_high = 0.90;
     double cpu_well = 0.70;
     base::Duration rate_for = std::chrono::minutes(5);  // success, average poll, CPU
+    bool operator==(const SelfLimits&) const = default;
 };
 
 class SelfMonitor {
   public:
     explicit SelfMonitor(SelfLimits limits = {}) : limits_(limits) {}
 
+    // Takes effect with the next summary.
+    void set_limits(const SelfLimits& limits) { limits_ = limits; }
     // Appends what changed.
     void step(base::Instant now, const SelfSnapshot& snapshot, std::vector<Input>& out);
 
@@ -89,6 +95,8 @@ class SelfMonitor {
         std::vector<std::pair<std::string, std::string>> fields;
     };
 
+    void say(Rule rule, base::Instant now, Said what, const Verdict& verdict,
+             std::vector<Input>& out);
     void judge(Rule rule, base::Instant now, const Verdict& verdict, std::vector<Input>& out);
     Verdict load(const SelfSnapshot& snapshot) const;
     Verdict stale(const SelfSnapshot& snapshot) const;

@@ -156,6 +156,43 @@ TEST_F(SelfMonitorTest, RatesHaveABoundOfWrongAndOneOfWell) {
     expect_clear("self_worker_cpu");
 }
 
+TEST_F(SelfMonitorTest, SwitchedOffItClearsWhatIsOpenAndSaysNothing) {
+    SelfSnapshot wrong = healthy();
+    wrong.open_breakers = 1;
+    wrong.longest_open_breaker = 1h;
+    expect(wrong, "self_breaker_open", 0s, "critical");
+    SelfLimits off;
+    off.on = false;
+    monitor.set_limits(off);
+    const auto said = give(wrong, 1h);
+    ASSERT_THAT(said, SizeIs(1));
+    EXPECT_EQ(said[0].signal.type, "self_breaker_open");
+    EXPECT_EQ(said[0].step, ObservedStep::kCleared);
+    monitor.set_limits({});
+    expect(wrong, "self_breaker_open", 0s, "critical");
+}
+
+TEST_F(SelfMonitorTest, LimitsThatAreSetHold) {
+    SelfLimits limits;
+    limits.dead_letters_more = 2;
+    monitor.set_limits(limits);
+    SelfSnapshot some = healthy();
+    some.dead_letters = 2;
+    EXPECT_THAT(give(some, 1min), IsEmpty());
+    some.dead_letters = 3;
+    expect(some, "self_dead_letters", 0s, "warning");
+}
+
+TEST_F(SelfMonitorTest, SwitchedOffFromTheStartItClearsWhatALifeBeforeLeftOpen) {
+    SelfLimits off;
+    off.on = false;
+    SelfMonitor fresh(off);
+    std::vector<Input> out;
+    fresh.step(now, healthy(), out);
+    EXPECT_THAT(out, SizeIs(7));
+    for (const Input& one : out) EXPECT_EQ(std::get<Observed>(one).step, ObservedStep::kCleared);
+}
+
 TEST_F(SelfMonitorTest, WhatIsNotMeasuredChangesNothing) {
     SelfSnapshot wrong = healthy();
     wrong.success_ratio = 0.5;

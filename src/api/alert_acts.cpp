@@ -105,8 +105,9 @@ std::string_view word_of(ActStatus status) {
 
 // On the pool: one indexed read.
 void answer_with_alert(const ServerLink& link, const std::string& id, Call call) {
-    link.block(std::move(call), [&store = link.server.store(), id](Call answer) {
-        const auto found = store.alert_reader().alert(id);
+    link.block(std::move(call), [link, id](Call answer) {
+        store::OverlaidAlerts reader = alert_view(link);
+        const auto found = reader.alert(id);
         if (!found) {
             answer.problem(found.error());
         } else if (!*found) {
@@ -114,15 +115,16 @@ void answer_with_alert(const ServerLink& link, const std::string& id, Call call)
         } else {
             std::string body;
             JsonWriter json(body);
-            write_alert(json, **found);
+            write_alert(json, **found, reader.is_provisional(**found));
             answer.json(200, std::move(body));
         }
     });
 }
 
 void answer_with_incident(const ServerLink& link, const std::string& id, Call call) {
-    link.block(std::move(call), [&store = link.server.store(), id](Call answer) {
-        const auto found = store.alert_reader().incident(id);
+    link.block(std::move(call), [link, id](Call answer) {
+        store::OverlaidAlerts reader = alert_view(link);
+        const auto found = reader.incident(id);
         if (!found) {
             answer.problem(found.error());
         } else if (!*found) {
@@ -130,7 +132,7 @@ void answer_with_incident(const ServerLink& link, const std::string& id, Call ca
         } else {
             std::string body;
             JsonWriter json(body);
-            write_incident(json, **found);
+            write_incident(json, **found, reader.is_provisional(**found));
             answer.json(200, std::move(body));
         }
     });
@@ -347,10 +349,16 @@ std::expected<runtime::AlertDesk*, Problem> alert_desk(const ServerLink& link) {
     return std::unexpected(Problem{503, "alert.offline", "the server does not keep alerts"});
 }
 
+store::OverlaidAlerts alert_view(const ServerLink& link) {
+    const runtime::AlertDesk* desk = link.server.alerts();
+    return {link.server.store().alert_reader(),
+            desk == nullptr ? nullptr : desk->board().uncommitted()};
+}
+
 void act_on_alert(const ServerLink& link, ActVerb verb, Call call) {
     const std::string id(call.parameter("id"));
     link.block(std::move(call), [link, id, verb](Call answer) {
-        const auto found = link.server.store().alert_reader().alert(id);
+        const auto found = alert_view(link).alert(id);
         if (!found) return answer.problem(found.error());
         const Permission needed = permission_of(verb);
         const bool all = access::may_everywhere(answer.principal, needed, Area::kMonitoring);
@@ -389,7 +397,7 @@ void act_on_many(const ServerLink& link, Call call) {
     if (wish->verb != ActVerb::kRemove && query->states.empty()) query->states = open_states();
     link.block(std::move(call), [link, wish = std::move(*wish),
                                  query = std::move(*query)](Call answer) mutable {
-        store::AlertReader& reader = link.server.store().alert_reader();
+        store::OverlaidAlerts reader = alert_view(link);
         bool more = false;
         if (wish.ids.empty()) {
             auto ids = ids_of(reader, std::move(query), more);
@@ -424,7 +432,7 @@ bool may_on_incident(const access::Principal& principal, Permission permission,
 void act_on_incident(const ServerLink& link, ActVerb verb, Call call) {
     const std::string id(call.parameter("id"));
     link.block(std::move(call), [link, id, verb](Call answer) {
-        store::AlertReader& reader = link.server.store().alert_reader();
+        store::OverlaidAlerts reader = alert_view(link);
         const auto found = reader.incident(id);
         if (!found) return answer.problem(found.error());
         const auto view = link.view();

@@ -11,6 +11,7 @@
 #include "alert/output.hpp"
 #include "api/server_link.hpp"
 #include "runtime/alerts/alert_desk.hpp"
+#include "store/alert_overlay.hpp"
 
 namespace pollux::api {
 
@@ -35,6 +36,9 @@ std::expected<ActWish, Problem> read_act(const Call& call, alert::ActVerb verb, 
 
 // The desk, or 503 for a server that has none.
 std::expected<runtime::AlertDesk*, Problem> alert_desk(const ServerLink& link);
+
+// What is kept of alerts, with what could not be written yet. For one call.
+store::OverlaidAlerts alert_view(const ServerLink& link);
 
 // One alert of the path. Answers with the alert as it is then; with 204 when it was removed.
 void act_on_alert(const ServerLink& link, alert::ActVerb verb, Call call);

@@ -100,6 +100,7 @@ std::string alert_page(const model::Alert& alert, const AlertStory& story) {
     JsonWriter json(text);
     json.object();
     write_alert_fields(json, alert);
+    json.field("provisional", story.provisional.contains(alert.id));
     json.key("evidence").object().text_field("rule", alert.rule).key("fields").object();
     for (const auto& [name, value] : alert.fields) json.field(name, value);
     json.end_object().end_object();
@@ -111,7 +112,7 @@ std::string alert_page(const model::Alert& alert, const AlertStory& story) {
     }
     if (story.incident) {
         json.key("incident_summary");
-        write_incident(json, *story.incident);
+        write_incident(json, *story.incident, story.provisional.contains(story.incident->id));
     }
     write_story(json, story.timeline, story.notifications);
     json.end_object();
@@ -129,14 +130,16 @@ std::string incident_page(const model::Incident& incident, const IncidentStory& 
     JsonWriter json(text);
     json.object();
     write_incident_fields(json, incident);
+    json.field("provisional", story.provisional.contains(incident.id));
     const auto root = std::ranges::find(story.alerts, incident.root, &model::Alert::id);
     if (root != story.alerts.end()) {
         json.key("root_alert");
-        write_alert(json, *root);
+        write_alert(json, *root, story.provisional.contains(root->id));
     }
     json.key("affected_alerts").array();
     for (const model::Alert& alert : story.alerts) {
-        if (alert.id != incident.root) write_alert(json, alert);
+        if (alert.id == incident.root) continue;
+        write_alert(json, alert, story.provisional.contains(alert.id));
     }
     json.end_array().field("more_alerts", story.more);
     write_story(json, story.timeline, story.notifications);

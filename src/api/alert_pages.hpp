@@ -3,6 +3,7 @@
 // kept; docs/alerts-api.md lists all fields.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct AlertStory {
     std::vector<model::AlertEvent> timeline;         // oldest first
     std::vector<model::Notification> notifications;  // of its incident, newest first
     std::optional<runtime::AlertStanding> standing;  // nothing: nobody could say
+    std::set<std::string, std::less<>> provisional;  // ids of what could not be stored yet
 };
 // The same with evidence, timeline, incident and notifications.
 std::string alert_page(const model::Alert& alert, const AlertStory& story);
@@ -42,6 +44,7 @@ struct IncidentStory {
     bool more = false;                 // there are more alerts than the list has
     std::vector<model::AlertEvent> timeline;
     std::vector<model::Notification> notifications;
+    std::set<std::string, std::less<>> provisional;  // ids of what could not be stored yet
 };
 std::string incident_page(const model::Incident& incident, const IncidentStory& story);
 

@@ -26,12 +26,12 @@ void list(const ServerLink& link, Call call) {
     if (!page) return call.problem(page.error());
     auto query = alert_query(call);
     if (!query) return call.problem(query.error());
-    link.block(std::move(call), [&store = link.server.store(), page = *page,
-                                 query = std::move(*query)](Call answer) {
-        const auto found = store.alert_reader().alerts(query);
+    link.block(std::move(call), [link, page = *page, query = std::move(*query)](Call answer) {
+        store::OverlaidAlerts reader = alert_view(link);
+        const auto found = reader.alerts(query);
         if (!found) return answer.problem(found.error());
-        answer.json(200, rows_page(page, *found, [](JsonWriter& json, const model::Alert& one) {
-                        write_alert(json, one);
+        answer.json(200, rows_page(page, *found, [&](JsonWriter& json, const model::Alert& one) {
+                        write_alert(json, one, reader.is_provisional(one));
                     }));
     });
 }
@@ -59,12 +59,13 @@ base::Result<std::vector<store::AlertCount>> count_seen(store::AlertReader& read
 
 void stats(const ServerLink& link, Call call) {
     const bool review = link.view()->settings.alerts_review;
-    link.block(std::move(call), [&store = link.server.store(), review](Call answer) {
+    link.block(std::move(call), [link, review](Call answer) {
+        store::OverlaidAlerts reader = alert_view(link);
         store::AlertQuery query;
         query.visible = sight_of(answer.principal);
         bool partial = false;
-        const auto counts = query.visible ? count_seen(store.alert_reader(), query, partial)
-                                          : store.alert_reader().alert_counts();
+        const auto counts =
+            query.visible ? count_seen(reader, query, partial) : reader.alert_counts();
         if (!counts) return answer.problem(counts.error());
         answer.json(200, alert_stats_page(*counts, partial, review));
     });
@@ -89,8 +90,9 @@ base::Status tell_story(store::AlertReader& reader, store::AlertEventQuery steps
     return {};
 }
 
-base::Result<AlertStory> story_of(store::AlertReader& reader, const model::Alert& alert) {
+base::Result<AlertStory> story_of(store::OverlaidAlerts& reader, const model::Alert& alert) {
     AlertStory story;
+    if (reader.is_provisional(alert)) story.provisional.insert(alert.id);
     store::AlertEventQuery steps;
     steps.alert = alert.id;
     if (auto told = tell_story(reader, steps, alert.incident, story); !told) {
@@ -100,13 +102,16 @@ base::Result<AlertStory> story_of(store::AlertReader& reader, const model::Alert
     auto incident = reader.incident(alert.incident);
     if (!incident) return std::unexpected(incident.error());
     story.incident = std::move(*incident);
+    if (story.incident && reader.is_provisional(*story.incident)) {
+        story.provisional.insert(story.incident->id);
+    }
     return story;
 }
 
 void get(const ServerLink& link, Call call) {
     const std::string id(call.parameter("id"));
     link.block(std::move(call), [link, id](Call answer) {
-        store::AlertReader& reader = link.server.store().alert_reader();
+        store::OverlaidAlerts reader = alert_view(link);
         const auto found = reader.alert(id);
         if (!found) return answer.problem(found.error());
         if (!*found || !may_on_alert(answer.principal, Permission::kRead, **found)) {
@@ -138,21 +143,22 @@ void list_incidents(const ServerLink& link, Call call) {
             return may_on_incident(principal, Permission::kRead, *view, incident);
         };
     }
-    link.block(std::move(call), [&store = link.server.store(), page = *page,
-                                 query = std::move(*query)](Call answer) {
-        const auto found = store.alert_reader().incidents(query);
+    link.block(std::move(call), [link, page = *page, query = std::move(*query)](Call answer) {
+        store::OverlaidAlerts reader = alert_view(link);
+        const auto found = reader.incidents(query);
         if (!found) return answer.problem(found.error());
-        answer.json(200, rows_page(page, *found, [](JsonWriter& json, const model::Incident& one) {
-                        write_incident(json, one);
+        answer.json(200, rows_page(page, *found, [&](JsonWriter& json, const model::Incident& one) {
+                        write_incident(json, one, reader.is_provisional(one));
                     }));
     });
 }
 
-base::Result<IncidentStory> story_of(store::AlertReader& reader, const std::string& incident,
+base::Result<IncidentStory> story_of(store::OverlaidAlerts& reader, const model::Incident& incident,
                                      const access::Principal& principal) {
     IncidentStory story;
+    if (reader.is_provisional(incident)) story.provisional.insert(incident.id);
     store::AlertQuery parts;
-    parts.incident = incident;
+    parts.incident = incident.id;
     parts.oldest_first = true;
     parts.limit = store::kMostAlertsPerQuery;
     parts.visible = sight_of(principal);
@@ -160,9 +166,12 @@ base::Result<IncidentStory> story_of(store::AlertReader& reader, const std::stri
     if (!alerts) return std::unexpected(alerts.error());
     story.alerts = std::move(alerts->rows);
     story.more = alerts->next != 0;
+    for (const model::Alert& alert : story.alerts) {
+        if (reader.is_provisional(alert)) story.provisional.insert(alert.id);
+    }
     store::AlertEventQuery steps;
-    steps.incident = incident;
-    if (auto told = tell_story(reader, steps, incident, story); !told) {
+    steps.incident = incident.id;
+    if (auto told = tell_story(reader, steps, incident.id, story); !told) {
         return std::unexpected(told.error());
     }
     return story;
@@ -171,14 +180,14 @@ base::Result<IncidentStory> story_of(store::AlertReader& reader, const std::stri
 void get_incident(const ServerLink& link, Call call) {
     const std::string id(call.parameter("id"));
     link.block(std::move(call), [link, id](Call answer) {
-        store::AlertReader& reader = link.server.store().alert_reader();
+        store::OverlaidAlerts reader = alert_view(link);
         const auto found = reader.incident(id);
         if (!found) return answer.problem(found.error());
         if (!*found ||
             !may_on_incident(answer.principal, Permission::kRead, *link.view(), **found)) {
             return answer.problem(not_found("incident " + base::quoted(id)));
         }
-        const auto story = story_of(reader, id, answer.principal);
+        const auto story = story_of(reader, **found, answer.principal);
         if (!story) return answer.problem(story.error());
         answer.json(200, incident_page(**found, *story));
     });

@@ -48,12 +48,25 @@ struct PolicyKeeper {
 };
 using Keeper = std::shared_ptr<PolicyKeeper>;
 
+// With the flexible silences that have begun since the rules were made.
+Policy current(const ServerLink& link, const Policy& policy) {
+    const runtime::AlertDesk* desk = link.server.alerts();
+    const auto begun = desk == nullptr ? nullptr : desk->board().begun();
+    if (!begun || begun->empty()) return policy;
+    auto made = std::make_shared<runtime::NotifyPolicy>(*policy);
+    for (model::Silence& silence : made->silences) {
+        if (const auto at = begun->find(silence.id); at != begun->end()) {
+            silence.started = at->second;
+        }
+    }
+    return made;
+}
+
 template <class Work>
 void work_with(const Keeper& keeper, Call call, Work work) {
     keeper->link.block(std::move(call),
-                       [policy = keeper->policy, work = std::move(work)](Call answer) mutable {
-                           work(std::move(answer), *policy);
-                       });
+                       [policy = current(keeper->link, keeper->policy), work = std::move(work)](
+                           Call answer) mutable { work(std::move(answer), *policy); });
 }
 
 // `work` runs on the pool.
@@ -178,11 +191,12 @@ void list_alerts(const Keeper& keeper, bool grouped, Call call) {
     auto wish = read_wish(call);
     if (!wish) return refuse_v2(call, wish.error());
     with_policy(keeper, std::move(call),
-                [&store = keeper->link.server.store(), grouped, wish = std::move(*wish)](
+                [link = keeper->link, grouped, wish = std::move(*wish)](
                     Call answer, const runtime::NotifyPolicy& policy) {
                     const base::WallTime now = net::wall_now();
-                    const auto alerts = open_alerts(store.alert_reader(), rules_of(policy), wish,
-                                                    answer.principal, now);
+                    store::OverlaidAlerts reader = alert_view(link);
+                    const auto alerts =
+                        open_alerts(reader, rules_of(policy), wish, answer.principal, now);
                     if (!alerts) return refuse_v2(answer, alerts.error());
                     const AlertmanagerTimes times{now, policy.planner.external_url};
                     answer.json(200, grouped ? v2_groups_page(*alerts, {"alertname"}, times)

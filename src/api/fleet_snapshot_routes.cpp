@@ -247,9 +247,12 @@ void add_fleet_snapshot_routes(std::vector<Route>& routes, const ServerLink& lin
     page.response_schema = R"({"type":"object"})";
     page.response_example = kOverviewExample;
     const auto incidents = std::make_shared<OpenIncidents>(OpenIncidents::Rules{
-        .make = made_on<std::vector<model::Incident>>(
-            link.pool, link.loop,
-            [link] { return open_incidents(link.server.store().alert_reader()); }),
+        .make = made_on<std::vector<model::Incident>>(link.pool, link.loop,
+                                                      [link] {
+                                                          store::OverlaidAlerts reader =
+                                                              alert_view(link);
+                                                          return open_incidents(reader);
+                                                      }),
         .fresh_for = kIncidentsFreshFor});
     page.handler = [link, &hub, frames, incidents](Call call) {
         FleetSnapshot wanted = wanted_by(call, link, *frames, hub);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/accounts.hpp"
+#include "api/alert_acts.hpp"
 #include "api/made_once.hpp"
 #include "api/public_incidents.hpp"
 #include "api/routes.hpp"
@@ -76,7 +77,8 @@ class StatusDesk {
         facts.title = made->title.empty() ? std::string(kUsualTitle) : made->title;
         facts.wanted = made->wanted;
         facts.groups = link.server.uptime()->groups();
-        auto incidents = public_incidents(link.server.store().alert_reader(), facts.now);
+        store::OverlaidAlerts reader = alert_view(link);
+        auto incidents = public_incidents(reader, facts.now);
         if (!incidents) return std::unexpected(incidents.error());
         const StatusPage shown(facts);
         for (PublicIncident& incident : *incidents) {

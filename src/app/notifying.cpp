@@ -100,7 +100,6 @@ base::Result<Notifying::Setup> Notifying::setup() const {
         setup.alertmanagers.push_back(
             {std::move(url), login == policy->credentials.end() ? nullptr : login->second});
     }
-    setup.silences = policy->silences;
     setup.review = policy->planner.review;
     setup.external_url = policy->planner.external_url;
     return setup;
@@ -166,14 +165,6 @@ void Notifying::take(Setup setup) {
     deliverer_->set_egress(setup.egress);
     deliverer_->set_email(std::move(setup.email));
     deliverer_->set_exec(std::move(setup.exec));
-    auto silences = std::make_shared<alert::SilenceBook>(runtime::zone_lookup());
-    const base::WallTime now = net::wall_now();
-    for (model::Silence& one : setup.silences) {
-        if (alert::SilenceBook::over(one, now)) continue;
-        // They were checked when they were made: one that is refused now holds nothing.
-        if (!silences->put(std::move(one))) continue;
-    }
-    silences_ = std::move(silences);
     review_ = setup.review;
     external_url_ = std::move(setup.external_url);
     client_->set_egress(setup.egress);
@@ -207,17 +198,7 @@ void Notifying::make_forwarder() {
 void Notifying::snapshot(std::move_only_function<void(std::vector<model::Alert>)> done) {
     runtime::AlertDesk* desk = server_.alerts();
     if (review_ || desk == nullptr) return done({});
-    // The loop stays until the answer was handed over, even if we are gone by then.
-    desk->open_alerts(
-        [loop = loop_, silences = silences_, done = std::move(done)](auto alerts) mutable {
-            const base::WallTime now = net::wall_now();
-            std::erase_if(alerts, [&](const model::Alert& alert) {
-                const bool told = alert.state == model::AlertState::kActive ||
-                                  alert.state == model::AlertState::kAcknowledged;
-                return !told || silences->holding(alert::labels_of(alert), now).has_value();
-            });
-            done(std::move(alerts));
-        });
+    desk->audible_alerts(std::move(done));
 }
 
 void Notifying::offer(std::vector<model::Notification> rows) {

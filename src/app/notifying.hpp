@@ -10,7 +10,6 @@
 #include <memory>
 #include <thread>
 
-#include "alert/silence_book.hpp"
 #include "base/result.hpp"
 #include "feed/alertmanager_forwarder.hpp"
 #include "feed/deliverer.hpp"
@@ -45,9 +44,7 @@ class Notifying {
         protocol::exec::ExecRules exec;
         feed::SentinelOptions sentinel;
         std::vector<feed::ForwardTarget> alertmanagers;
-        // What is silent, or under review, is not forwarded.
-        std::vector<model::Silence> silences;
-        bool review = true;
+        bool review = true;  // then nothing is forwarded
         std::string external_url;
     };
 
@@ -72,7 +69,6 @@ class Notifying {
     std::unique_ptr<feed::Deliverer> deliverer_;
     std::unique_ptr<net::HttpClient> client_;  // of the sentinel and the forwarder
     std::unique_ptr<feed::AlertmanagerForwarder> forwarder_;
-    std::shared_ptr<const alert::SilenceBook> silences_;  // what holds at the moment
     bool review_ = true;
     std::string external_url_;
     std::unique_ptr<feed::Sentinel> sentinel_;

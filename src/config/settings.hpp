@@ -231,6 +231,14 @@ struct Settings {
     std::int64_t observer_least = 5;
     double observer_share = 0.2;
     base::Duration observer_window = std::chrono::minutes(1);
+    bool self_monitoring = true;
+    double self_backlog_share = 0.1;
+    base::Duration self_start_lag = std::chrono::seconds(2);
+    std::int64_t self_dead_letters = 10;
+    base::Duration self_breaker_open = std::chrono::minutes(10);
+    double self_success_ratio = 0.95;
+    base::Duration self_average_poll = std::chrono::seconds(5);
+    double self_worker_cpu = 0.9;
     HostText smtp_host;
     std::int64_t smtp_port = 587;
     SmtpSecurity smtp_security = SmtpSecurity::kStartTls;

@@ -369,6 +369,36 @@ constexpr SettingDef kAlerts[] = {
      "Share of the devices that must fail together before we suspect ourselves."},
     {"observer_window", "observerWindow", "POLLUX_OBSERVER_WINDOW", "", &Settings::observer_window,
      1, 3600, kRefuse, false, kLive, "What fails within this time fails together."},
+    {"self_monitoring", "selfMonitoring", "POLLUX_SELF_MONITORING", "", &Settings::self_monitoring,
+     0, 0, kRefuse, false, kLive,
+     "Raise alerts about this server itself (`self_overloaded` and others). Switched off, those "
+     "that are open are resolved."},
+    {"self_backlog_share", "selfBacklogShare", "POLLUX_SELF_BACKLOG_SHARE", "",
+     &Settings::self_backlog_share, 0.01, 1, kRefuse, false, kLive,
+     "`self_overloaded`: share of the targets that may be ready and wait, and always a hundred."},
+    {"self_start_lag", "selfStartLag", "POLLUX_SELF_START_LAG", "", &Settings::self_start_lag, 1,
+     3600, kRefuse, false, kLive,
+     "`self_overloaded`: how late polls may start, 95 % of those of the last minutes."},
+    {"self_dead_letters", "selfDeadLetters", "POLLUX_SELF_DEAD_LETTERS", "",
+     &Settings::self_dead_letters, 0, 1'000'000, kRefuse, false, kLive,
+     "`self_dead_letters`: how many more dead letters there may be than the fewest of the last "
+     "day."},
+    {"self_breaker_open", "selfBreakerOpen", "POLLUX_SELF_BREAKER_OPEN", "",
+     &Settings::self_breaker_open, 10, kDay, kRefuse, false, kLive,
+     "`self_breaker_open`: how long the breaker of a target may be open of whose failure no alert "
+     "tells."},
+    {"self_success_ratio", "selfSuccessRatio", "POLLUX_SELF_SUCCESS_RATIO", "",
+     &Settings::self_success_ratio, 0, 0.999, kRefuse, false, kLive,
+     "`self_success_ratio`: share of the polls that must succeed; well again is when a fifth of "
+     "the rest fails, 99 % for 95 %."},
+    {"self_average_poll", "selfAveragePoll", "POLLUX_SELF_AVERAGE_POLL", "",
+     &Settings::self_average_poll, 1, 600, kRefuse, false, kLive,
+     "`self_slow_polls`: how long polls that succeed may take on average; well again are two "
+     "fifths of it."},
+    {"self_worker_cpu", "selfWorkerCpu", "POLLUX_SELF_WORKER_CPU", "", &Settings::self_worker_cpu,
+     0.1, 1, kRefuse, false, kLive,
+     "`self_worker_cpu`: share of a CPU that the busiest worker may use; well again are seven "
+     "ninths of it."},
     {"smtp_host", "smtpHost", "POLLUX_SMTP_HOST", "", &Settings::smtp_host, 0, 0, kRefuse, false,
      kLive, "Mail server for e-mail channels that name none."},
     {"smtp_port", "smtpPort", "POLLUX_SMTP_PORT", "", &Settings::smtp_port, 1, 65535, kRefuse,

@@ -246,7 +246,7 @@ void CoreLoop::count_report(const RunReport& report) {
         failures_.recovered(report.task.index, core.key(report.task));
     } else if (report.outcome != model::Outcome::kInterrupted) {
         failures_.failed(report.task.index, core.key(report.task),
-                         {report.code, report.message, net::wall_now()});
+                         {report.code, report.message, net::wall_now(), report.heard});
         log_.debug(
             poll ? "poll failed" : "job failed",
             {{"key", core.key(report.task)}, {"code", report.code}, {"error", report.message}});
@@ -373,6 +373,7 @@ void CoreLoop::dispatch_starts() {
             report.run = start.run;
             report.outcome = model::Outcome::kPermanent;
             report.kind = model::FailureKind::kConfiguration;
+            report.heard = Heard::kNothing;
             report.code = plan ? "poll.configuration" : "poll.no_plan";
             report.message = plan
                                  ? plan->problem
@@ -488,7 +489,8 @@ void CoreLoop::publish(const engine::TaskChange& change) {
     const std::string reason = found == failures_.all().end() ? "" : found->second.message;
     log_change(log_, told, reason, now);
     if (wiring_.published) wiring_.published(change);
-    const TaskNews news = to_news(told, reason, now);
+    TaskNews news = to_news(told, reason, now);
+    news.answered = found != failures_.all().end() && found->second.heard == Heard::kAnswer;
     if (wiring_.news) wiring_.news(news);
     if (wiring_.events != nullptr) wiring_.events->changed(news);
 }

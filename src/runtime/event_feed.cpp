@@ -19,10 +19,15 @@ void EventFeed::changed(TaskNews news) {
 void EventFeed::alerted(const std::vector<AlertNews>& news) {
     const std::lock_guard lock(mutex_);
     if (!wake_ || news.empty()) return;
-    const std::size_t room = limits_.changes - std::min(alerts_.size(), limits_.changes);
-    const auto taken = static_cast<std::ptrdiff_t>(std::min(room, news.size()));
-    alerts_.insert(alerts_.end(), news.begin(), news.begin() + taken);
-    dropped_ += news.size() - static_cast<std::size_t>(taken);
+    for (const AlertNews& one : news) {
+        if (const auto* lost = std::get_if<NewsLost>(&one.change)) {
+            dropped_ += lost->count;
+        } else if (alerts_.size() >= limits_.changes) {
+            ++dropped_;
+        } else {
+            alerts_.push_back(one);
+        }
+    }
     if (!std::exchange(woken_, true)) wake_();
 }
 

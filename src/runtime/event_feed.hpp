@@ -36,6 +36,7 @@ struct TaskNews {
     base::WallTime at;
     base::WallTime next_due;  // zero: none
     std::string reason;       // message of the failure behind it, if any
+    bool answered = false;    // that failure was an answer: the device lives
     bool provisional = false;
 };
 

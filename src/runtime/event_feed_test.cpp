@@ -54,6 +54,15 @@ TEST(EventFeed, WakesOnceForAllThatWaits) {
     EXPECT_EQ(woken, 2);
 }
 
+TEST(EventFeed, NewsOfAlertsThatWereLostCountAsMissed) {
+    EventFeed feed;
+    feed.listen([] {});
+    feed.alerted({AlertNews{}, AlertNews{NewsLost{7}, {}, false}});
+    const auto taken = feed.take_changes();
+    EXPECT_THAT(taken.alerts, SizeIs(1));
+    EXPECT_EQ(taken.dropped, 7U);
+}
+
 TEST(EventFeed, CarriesAlertsWithinTheSameBounds) {
     EventFeed feed({.changes = 3, .polls = 3});
     const std::vector<AlertNews> two(2);

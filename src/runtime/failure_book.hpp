@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "runtime/run_order.hpp"
 #include "store/store_types.hpp"
 
 namespace pollux::runtime {
@@ -21,6 +22,7 @@ struct LastFailure {
     std::string code;
     std::string message;
     base::WallTime at;
+    Heard heard = Heard::kSilence;
     bool operator==(const LastFailure&) const = default;
 };
 

@@ -28,6 +28,21 @@ TEST(FailureBook, WritesTheFirstFailureAndRemovesItAfterTheRecovery) {
     EXPECT_FALSE(book.has_changes());
 }
 
+TEST(FailureBook, KeepsWhetherADeviceAnsweredAndReadsRowsThatDoNotSay) {
+    FailureBook book;
+    book.failed(7, "lamp::hall", {"http.status", "503", kNow, Heard::kAnswer});
+    const std::string bytes = book.take_changes().rows.at(0).bytes;
+    EXPECT_EQ(FailureBook::decode(bytes)->heard, Heard::kAnswer);
+    book.failed(7, "lamp::hall", {"http.status", "503", kNow, Heard::kSilence});
+    EXPECT_TRUE(book.has_changes()) << "that is news";
+    std::string before = bytes.substr(0, bytes.size() - 1);
+    before[0] = 1;
+    EXPECT_EQ(FailureBook::decode(before), (LastFailure{"http.status", "503", kNow}));
+    std::string damaged = bytes;
+    damaged.back() = 9;
+    EXPECT_FALSE(FailureBook::decode(damaged));
+}
+
 TEST(FailureBook, AMessageThatChangesAtEachPollIsNotWrittenAtEachPoll) {
     FailureBook book;
     book.failed(7, "lamp::hall", {"http.timeout", "no answer in 5.01 s", kNow});

@@ -109,6 +109,27 @@ void describe(PollReading& reading, RunReport& report) {
     report.problems = reading.readings.missing + reading.observation.dropped;
 }
 
+Heard heard_of(const model::Ask& ask, std::span<const model::Reply* const> given) {
+    // A program speaks for itself, whatever it says of the device.
+    if (std::holds_alternative<model::ExecAsk>(ask.request)) return Heard::kSilence;
+    Heard heard = Heard::kNothing;
+    for (const model::Reply* reply : given) {
+        if (reply == nullptr) continue;
+        const auto* failure = std::get_if<model::PollFailure>(&reply->answer);
+        switch (failure == nullptr ? model::FailureKind::kNone : failure->kind) {
+            case model::FailureKind::kConfiguration: break;
+            case model::FailureKind::kConnection:
+            case model::FailureKind::kTimeout:
+            case model::FailureKind::kDns:
+            case model::FailureKind::kInternal:
+            case model::FailureKind::kCancelled:
+            case model::FailureKind::kUnknown: heard = Heard::kSilence; break;
+            default: return Heard::kAnswer;
+        }
+    }
+    return heard;
+}
+
 void add_cost(RunCost& cost, const model::Reply& reply) {
     ++cost.requests;
     cost.bytes += reply.bytes_in + reply.bytes_out;

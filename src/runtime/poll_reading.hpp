@@ -36,6 +36,8 @@ PollReading read_poll(const PollPlan& plan, const std::vector<model::Reply>& rep
                       extract::Trace* trace = nullptr);
 
 void describe(PollReading& reading, RunReport& report);
+// What the requests of a poll that failed heard of the device, by the answers that they got.
+Heard heard_of(const model::Ask& ask, std::span<const model::Reply* const> given);
 
 // Adds one reply to what its run took.
 void add_cost(RunCost& cost, const model::Reply& reply);

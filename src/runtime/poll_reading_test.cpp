@@ -74,6 +74,36 @@ TEST(PollReading, FailuresAreRetriedUnlessAPersonIsNeeded) {
     EXPECT_EQ(reading_of_failure(FailureKind::kCancelled).outcome, Outcome::kInterrupted);
 }
 
+TEST(PollReading, AnyAnswerSaysThatTheDeviceLives) {
+    const auto heard = [](std::vector<model::Reply> replies, model::Ask ask = {}) {
+        std::vector<const model::Reply*> given = {nullptr};  // one that was not asked
+        for (const model::Reply& reply : replies) given.push_back(&reply);
+        return heard_of(ask, given);
+    };
+    const auto one = [](FailureKind kind) {
+        std::vector<model::Reply> replies;
+        replies.push_back(failed_reply(kind, "some.code", "x"));
+        return replies;
+    };
+    for (const FailureKind kind : {FailureKind::kAuth, FailureKind::kCertificate, FailureKind::kApi,
+                                   FailureKind::kValidation, FailureKind::kNotFound}) {
+        EXPECT_EQ(heard(one(kind)), Heard::kAnswer) << model::to_string(kind);
+    }
+    for (const FailureKind kind :
+         {FailureKind::kConnection, FailureKind::kTimeout, FailureKind::kDns}) {
+        EXPECT_EQ(heard(one(kind)), Heard::kSilence) << model::to_string(kind);
+    }
+    EXPECT_EQ(heard(one(FailureKind::kConfiguration)), Heard::kNothing);
+    // The first request was answered, the second one was not.
+    auto half = one(FailureKind::kTimeout);
+    half.push_back(http_reply("{}"));
+    EXPECT_EQ(heard(std::move(half)), Heard::kAnswer);
+    model::Ask program;
+    program.request = model::ExecAsk{};
+    EXPECT_EQ(heard(one(FailureKind::kApi), program), Heard::kSilence)
+        << "a program speaks for itself";
+}
+
 TEST(PollReading, DescribesAFailure) {
     auto reading = reading_of_failure(FailureKind::kTimeout, 0, "no answer within 5 s");
     reading.failure.retry_after = 9s;

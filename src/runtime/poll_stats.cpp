@@ -31,6 +31,7 @@ void PollStats::ended(std::uint32_t task, std::uint16_t class_index, bool succes
         }
     };
     count(counts_of(class_index).polls);
+    if (success) success_seconds_ += seconds;
     if (targets_.size() <= task) targets_.resize(task + std::size_t{1});
     if (!targets_[task]) {
         if (counted_ >= target_limit_) return;

@@ -56,6 +56,7 @@ class PollStats {
     }
     const ClassCounts& of_class(std::uint16_t class_index) const;
     const observe::Histogram<observe::kQueueWaitBounds>& lag() const { return lag_; }
+    double success_seconds() const { return success_seconds_; }  // that those took together
     std::size_t target_limit() const { return target_limit_; }
     void set_target_limit(std::size_t limit);
 
@@ -67,6 +68,7 @@ class PollStats {
     std::vector<std::unique_ptr<PollCounts>> targets_;  // by index of the task
     std::vector<ClassCounts> classes_;
     observe::Histogram<observe::kQueueWaitBounds> lag_;
+    double success_seconds_ = 0;
 };
 
 }  // namespace pollux::runtime

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 namespace pollux::runtime {
@@ -33,6 +34,7 @@ bool read_thread(const char* id, ThreadStats& stats) {
                     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2) {
         return false;
     }
+    stats.id = static_cast<int>(std::strtol(id, nullptr, 10));
     stats.name = text.substr(open + 1, close - open - 1);
     stats.cpu_seconds =
         static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));

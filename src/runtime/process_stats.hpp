@@ -18,6 +18,7 @@ ProcessStats process_stats();
 struct ThreadStats {
     std::string name;
     double cpu_seconds = 0;
+    int id = 0;  // of the kernel
 };
 
 // All threads of the process, with the names that they gave themselves.

@@ -77,6 +77,13 @@ struct Headline {
 };
 inline constexpr std::size_t kMostHeadlines = 2;
 
+// What a failed run says about the device itself.
+enum class Heard : std::uint8_t {
+    kSilence,  // it was asked, and nothing came back
+    kAnswer,   // something came back, only not what was asked for: it lives
+    kNothing,  // it was not asked
+};
+
 struct RunReport {
     model::TaskHandle task;
     model::RunId run;
@@ -89,6 +96,7 @@ struct RunReport {
     base::Duration job_delay{};  // see schedule::RunFinished
     std::uint32_t problems = 0;  // values that were missing or out of range
     model::FailureKind kind = model::FailureKind::kNone;
+    Heard heard = Heard::kSilence;       // of a failure
     std::string code;                    // of a failure
     std::string message;                 // of a failure; no secret
     std::shared_ptr<model::JobRun> job;  // of a job: output, exit status and log

@@ -235,6 +235,7 @@ class Server {
     base::Status store_settings(const config::StoredSettings& wanted, const Cause& cause);
     void keep_house();
     void watch_workers();
+    void doubt_ourselves();
     void note_writers();
     base::Status look_at_settings_file();
     void save_memories(bool wait);
@@ -314,7 +315,8 @@ class Server {
     std::uint64_t reloads_failed_ = 0;
     base::WallTime last_reload_;
     bool core_answers_ = true;
-    std::vector<std::uint32_t> shard_silent_;  // turns of the house without an answer
+    std::uint32_t core_silent_ = 0;            // turns of the house without an answer
+    std::vector<std::uint32_t> shard_silent_;  // likewise
     bool stopped_ = false;
     // Work that waits in the loop may outlive the server; it asks this first.
     const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -58,12 +58,30 @@ base::WallTime end_of(const model::Silence& silence) {
     return silence.until + (flexible ? silence.duration : base::Duration::zero());
 }
 
+// What is well again follows from what is wrong, in the proportions of the defaults.
+alert::SelfLimits self_limits(const config::Settings& settings) {
+    alert::SelfLimits made;
+    made.on = settings.self_monitoring;
+    made.backlog_share = settings.self_backlog_share;
+    made.start_lag = settings.self_start_lag;
+    made.dead_letters_more = static_cast<std::uint64_t>(settings.self_dead_letters);
+    made.breaker_for = settings.self_breaker_open;
+    made.success_low = settings.self_success_ratio;
+    made.success_well = 1 - (1 - made.success_low) / 5;
+    made.poll_slow_s = base::to_seconds(settings.self_average_poll);
+    made.poll_well_s = made.poll_slow_s * 2 / 5;
+    made.cpu_high = settings.self_worker_cpu;
+    made.cpu_well = made.cpu_high * 7 / 9;
+    return made;
+}
+
 }  // namespace
 
 std::shared_ptr<const NotifyPolicy> Server::notify_policy() const {
     auto policy = std::make_shared<NotifyPolicy>();
     policy->engine = engine_settings(settings_);
     policy->planner = planner_settings(settings_);
+    policy->self = self_limits(settings_);
     policy->retention = std::chrono::hours(24) * settings_.alerts_keep_days;
     policy->mail_from = settings_.smtp_from.text;
     policy->sentinel_url = settings_.sentinel_url.text;

@@ -6,8 +6,8 @@
 namespace pollux::runtime {
 namespace {
 
-constexpr std::uint32_t kShardPatience = 5;  // turns of the house
-constexpr std::uint64_t kMeasureEvery = 5;   // turns of the house
+constexpr std::uint32_t kPatience = 5;      // turns of the house
+constexpr std::uint64_t kMeasureEvery = 5;  // turns of the house
 constexpr const char* kStoreThread = "pollux-store";
 constexpr const char* kHistoryThread = "pollux-history";
 
@@ -28,13 +28,28 @@ WorkCounts work_of(const CoreLoop::View& view) {
 
 }  // namespace
 
+// Who does not answer cannot see: what devices seem to be meanwhile may be our own fault.
+void Server::doubt_ourselves() {
+    core_silent_ = core_answers_ ? 0 : core_silent_ + 1;
+    if (!alerts_) return;
+    std::string why;
+    if (core_silent_ >= kPatience) why = "the core";
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        if (shard_silent_[i] < kPatience) continue;
+        why += fmt::format("{}I/O thread {}", why.empty() ? "" : ", ", i);
+    }
+    if (!why.empty()) why += fmt::format(" of this server has not answered for {} s", kPatience);
+    alerts_->suspect_ourselves(!why.empty(), why);
+}
+
 void Server::watch_workers() {
+    doubt_ourselves();
     // The watchdog is fed by the core itself: a core that hangs must not look alive.
     if (!core_answers_) {
         log_.error("the core does not answer", {{"turns", std::to_string(core_->turns())}});
     }
     for (std::size_t i = 0; i < shards_.size(); ++i) {
-        if (shard_silent_[i] >= kShardPatience) {
+        if (shard_silent_[i] >= kPatience) {
             log_.error("an I/O thread does not answer", {{"shard", std::to_string(i)}});
         }
         ++shard_silent_[i];

@@ -259,8 +259,9 @@ void Shard::finish(std::uint32_t index) {
             state->changed = true;
             keep_samples(*state, reading.observation, now.wall);
             report.headline = make_headline(*run.order.plan, state->memory);
-        } else if (is_unreachable(report.kind)) {
-            ++state->address;
+        } else {
+            report.heard = heard_of(*run.ask, run.given());
+            if (is_unreachable(report.kind)) ++state->address;
         }
     }
     reports_.push_back(std::move(report));

@@ -23,6 +23,7 @@ FailureRow failure_row(const CoreLoop::View& view, model::TaskHandle task) {
         row.code = told->second.code;
         row.message = told->second.message;
         row.message_at = told->second.at;
+        row.answered = told->second.heard == Heard::kAnswer;
     }
     return row;
 }

@@ -33,6 +33,7 @@ struct FailureRow {
     std::string code;
     std::string message;
     base::WallTime message_at;
+    bool answered = false;  // it was an answer: the device lives
 
     bool open() const { return breaker != model::BreakerState::kClosed; }
     bool dead() const { return dead_letter != model::DeadLetterReason::kNone; }

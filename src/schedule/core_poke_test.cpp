@@ -107,6 +107,29 @@ TEST_F(CorePoke, AStormDoesNotUndoTheBreaker) {
     EXPECT_EQ(h.failure("c::a").breaker, BreakerState::kOpen);
 }
 
+TEST_F(CorePoke, WhetherItLivesIsAskedByAFreshConnection) {
+    h.run_for(10s);
+    h.poke("c::a", PokeReason::kVerify);
+    ASSERT_EQ(h.starts.size(), 1u);
+    EXPECT_TRUE(h.starts[0].command.fresh_login);
+    h.finish("c::a");
+    ASSERT_TRUE(h.run_to_start("c::a"));
+    EXPECT_FALSE(h.starts[1].command.fresh_login) << "the next poll is a poll like any other";
+}
+
+TEST_F(CorePoke, WhetherItLivesIsNotWhatARunSaysThatWasUnderWay) {
+    h.pass(10s);
+    h.poke("c::a");
+    ASSERT_EQ(h.starts.size(), 1u);
+    EXPECT_FALSE(h.starts[0].command.fresh_login);
+    h.poke("c::a", PokeReason::kVerify);
+    h.poke("c::a");
+    h.finish("c::a", Outcome::kTransient);
+    h.run_for(5s);
+    ASSERT_EQ(h.starts.size(), 2u);
+    EXPECT_TRUE(h.starts[1].command.fresh_login);
+}
+
 TEST_F(CorePoke, WhatIsDisabledOrGoneStaysSo) {
     const model::TaskHandle gone = h.handle("c::a");
     h.operate(OperatorVerb::kDisable, "c::a");

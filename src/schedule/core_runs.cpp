@@ -74,6 +74,7 @@ void SchedulerCore::start(std::uint32_t task) {
     if (slot.failure != kNoIndex) begin_probe(failures_[slot.failure], now());
     out_->starts.push_back({tasks_.handle(task), lease.run, slot.next_due, deadline, slot.attempt,
                             slot.trigger, slot.has(kFlagFreshLogin)});
+    slot.set(kFlagFreshLogin, false);
     // Now that it has taken its share: what is left is for those who waited with it.
     was_dealt_with(task);
     if (admission_.drop_reservations(task)) tend_pools();
@@ -97,7 +98,6 @@ void SchedulerCore::end_run(std::uint32_t index) {
     slot.run = kNoIndex;
     slot.place = Place::kDisabled;
     slot.run_tier = slot.tier;
-    slot.set(kFlagFreshLogin, false);
     admission_.give_back(lease);
     tend_after_release(lease);
 }
@@ -246,7 +246,7 @@ void SchedulerCore::after_failure(std::uint32_t task, Outcome outcome, std::uint
     const LadderDecision decision = next_attempt(state, input);
     if (outcome != Outcome::kInterrupted) count_down_rate(task, decision.usual);
     slot.trigger = decision.trigger;
-    slot.set(kFlagFreshLogin, decision.fresh_login);
+    if (decision.fresh_login) slot.set(kFlagFreshLogin, true);
     slot.interval_ms = to_ms(decision.delay);
     schedule_at(task, now() + decision.delay);
     const auto code = [](auto value) { return static_cast<std::uint8_t>(value); };
@@ -323,6 +323,9 @@ void SchedulerCore::on_poked(const Poked& event) {
         return;
     }
     TaskSlot& slot = tasks_[event.task.index];
+    // A question whether it lives is answered by a fresh connection, as a confirmation is.
+    // While a run is under way that is the next one.
+    if (event.reason == PokeReason::kVerify) slot.set(kFlagFreshLogin, true);
     if (slot.place == Place::kRunning) {
         slot.set(kFlagPokePending, true);
         return;

@@ -19,6 +19,9 @@ std::string summary(const std::vector<alert::ActResult>& results) {
 }  // namespace
 
 void AlertDesk::Work::act(alert::Act act, std::optional<model::AuditEntry> entry, ActDone done) {
+    if (auto room = ledger_.room_for_acts(); entry && !room) {
+        return done(std::unexpected(room.error()));
+    }
     turn();  // what came before is decided before
     act.ticket = next_ticket_++;
     const std::string who = act.who;
@@ -46,6 +49,9 @@ void AlertDesk::Work::act(alert::Act act, std::optional<model::AuditEntry> entry
 
 void AlertDesk::Work::external(std::vector<alert::External> alerts,
                                std::optional<model::AuditEntry> entry, Done done) {
+    if (auto room = ledger_.room_for_acts(); entry && !room) {
+        return done(std::unexpected(room.error()));
+    }
     turn();
     Inputs inputs;
     for (alert::External& one : alerts) inputs.emplace_back(std::move(one));
@@ -57,6 +63,9 @@ void AlertDesk::Work::external(std::vector<alert::External> alerts,
 
 void AlertDesk::Work::test_receiver(const std::string& receiver,
                                     std::optional<model::AuditEntry> entry, TestDone done) {
+    if (auto room = ledger_.room_for_acts(); entry && !room) {
+        return done(std::unexpected(room.error()));
+    }
     auto made = planner_.test(receiver, net::wall_now());
     if (!made) {
         done(std::unexpected(made.error()));
@@ -81,6 +90,9 @@ void AlertDesk::Work::test_receiver(const std::string& receiver,
 
 void AlertDesk::Work::settle(const std::string& notification, model::DeliveryState next,
                              std::optional<model::AuditEntry> entry, Done done) {
+    if (auto room = ledger_.room_for_acts(); entry && !room) {
+        return done(std::unexpected(room.error()));
+    }
     auto found = store_.alert_reader().notification(notification);
     if (!found) {
         done(std::unexpected(found.error()));
@@ -126,6 +138,18 @@ std::vector<model::Alert> AlertDesk::Work::open_alerts() const {
     std::vector<model::Alert> alerts;
     alerts.reserve(open_.size());
     for (const auto& [id, alert] : open_) alerts.push_back(alert);
+    return alerts;
+}
+
+std::vector<model::Alert> AlertDesk::Work::audible_alerts() const {
+    const auto silences = planner_.silences().in_force(net::wall_now());
+    std::vector<model::Alert> alerts;
+    for (const auto& [id, alert] : open_) {
+        const bool told = alert.state == model::AlertState::kActive ||
+                          alert.state == model::AlertState::kAcknowledged;
+        const bool silent = !silences.empty() && silences.hold(alert::labels_of(alert));
+        if (told && !silent) alerts.push_back(alert);
+    }
     return alerts;
 }
 

@@ -21,7 +21,8 @@ base::Result<std::unique_ptr<AlertDesk>> AlertDesk::make(store::Store& store, ob
     auto loop = net::EventLoop::create();
     if (!loop) return std::unexpected(loop.error());
     std::unique_ptr<AlertDesk> desk(new AlertDesk(std::move(*loop)));
-    desk->work_ = std::make_unique<Work>(desk->loop_, store, log, core, std::move(options));
+    desk->work_ =
+        std::make_unique<Work>(desk->loop_, desk->board_, store, log, core, std::move(options));
     return desk;
 }
 
@@ -146,6 +147,10 @@ void AlertDesk::explain_route(model::AlertLabels labels, model::Severity severit
 
 void AlertDesk::open_alerts(std::move_only_function<void(std::vector<model::Alert>)> done) {
     loop_->post([this, done = std::move(done)]() mutable { done(work_->open_alerts()); });
+}
+
+void AlertDesk::audible_alerts(std::move_only_function<void(std::vector<model::Alert>)> done) {
+    loop_->post([this, done = std::move(done)]() mutable { done(work_->audible_alerts()); });
 }
 
 void AlertDesk::tally(AlertSight visible, std::move_only_function<void(AlertTally)> done) {

@@ -31,6 +31,7 @@
 #include "net/event_loop.hpp"
 #include "observe/histogram.hpp"
 #include "observe/log.hpp"
+#include "runtime/alerts/alert_board.hpp"
 #include "runtime/alerts/alert_image.hpp"
 #include "runtime/alerts/alert_news.hpp"
 #include "runtime/alerts/alert_tally.hpp"
@@ -144,6 +145,10 @@ class AlertDesk {
     void explain_route(model::AlertLabels labels, model::Severity severity,
                        std::move_only_function<void(std::string)> done);
     void open_alerts(std::move_only_function<void(std::vector<model::Alert>)> done);
+    // Those that people may be told of: neither pending nor suppressed nor silent.
+    void audible_alerts(std::move_only_function<void(std::vector<model::Alert>)> done);
+    // At once, from any thread.
+    const AlertBoard& board() const { return *board_; }
     // Counts of what `visible` lets see.
     void tally(AlertSight visible, std::move_only_function<void(AlertTally)> done);
     // How an alert stands at this moment.
@@ -156,6 +161,7 @@ class AlertDesk {
     explicit AlertDesk(std::shared_ptr<net::EventLoop> loop);
 
     std::shared_ptr<net::EventLoop> loop_;
+    std::shared_ptr<AlertBoard> board_ = std::make_shared<AlertBoard>();
     std::unique_ptr<Work> work_;
     std::thread thread_;
 };

@@ -1,11 +1,20 @@
 // What comes in at the desk of alerts, as inputs of the engine.
+#include <algorithm>
 #include <utility>
 
 #include "extract/compiled_addon.hpp"
+#include "net/socket_address.hpp"
 #include "runtime/alerts/alert_work.hpp"
 
 namespace pollux::runtime {
 namespace {
+
+// An endpoint that failed without an answer: one that came has a status.
+bool is_silence(const model::Signal& signal) {
+    return signal.rule.starts_with(extract::kEndpointRule) &&
+           std::ranges::none_of(signal.fields,
+                                [](const auto& field) { return field.first == "status"; });
+}
 
 alert::TargetHealth health_of(const std::string& target, alert::Health health) {
     alert::TargetHealth told;
@@ -58,8 +67,7 @@ void AlertDesk::Work::add_signals(const SignalNews& news) {
         }
         observed.occurrences = change.occurrences;
         observed.at = news.at;
-        observed.missing_answer =
-            !news.message && change.signal.rule.starts_with(extract::kEndpointRule);
+        observed.missing_answer = !news.message && is_silence(change.signal);
         gather(std::move(observed));
     }
 }
@@ -94,6 +102,7 @@ void AlertDesk::Work::take_survey(FleetHealth health) {
     const base::Instant now = net::instant_now();
     Inputs said;
     self_.step(now, health.self, said);
+    doubt_names(health);
     std::set<std::string, std::less<>> stale;
     for (const std::string& key : health.stale) stale.emplace(target_of(key));
     for (const std::string& target : stale) {
@@ -105,7 +114,32 @@ void AlertDesk::Work::take_survey(FleetHealth health) {
         said.emplace_back(health_of(target, alert::Health::kUp));
     }
     stale_ = std::move(stale);
+    // Whether what fails answers at least may change without a transition.
+    if (auto changed = book_.changed_answers(health.answering); !changed.empty()) {
+        watch_.look(std::move(changed));
+    }
     for (alert::Input& input : said) gather(std::move(input));
+}
+
+// Of the names that targets are reached by, each counts once.
+void AlertDesk::Work::doubt_names(const FleetHealth& health) {
+    const auto count = [this](const std::vector<std::string>& tasks) {
+        std::set<std::string_view> names;
+        for (const std::string& key : tasks) {
+            if (const auto name = names_.find(target_of(key)); name != names_.end()) {
+                names.insert(name->second);
+            }
+        }
+        return names.size();
+    };
+    doubt_.see_names({.all = all_names_,
+                      .failing = count(health.unresolved),
+                      .failing_lately = count(health.unresolved_lately)});
+    tell_doubt();
+}
+
+void AlertDesk::Work::tell_doubt() {
+    if (auto report = doubt_.take()) gather(std::move(*report));
 }
 
 void AlertDesk::Work::observed_ourselves(model::Signal signal, base::WallTime at) {
@@ -118,15 +152,25 @@ void AlertDesk::Work::observed_ourselves(model::Signal signal, base::WallTime at
 }
 
 void AlertDesk::Work::report_observer(bool bad, std::string why) {
-    gather(alert::ObserverReport{bad, std::move(why)});
+    doubt_.see_loops(bad ? std::move(why) : std::string());
+    tell_doubt();
 }
 
 void AlertDesk::Work::set_image(AlertImage image) {
     image_ = std::move(image);
     failure_types_.clear();
+    names_.clear();
+    remote_targets_ = false;
+    std::set<std::string_view> names;
     for (const alert::TargetFacts& target : image_.fleet->targets) {
         failure_types_.emplace(target.key, target.failure_type);
+        const auto literal = net::SocketAddress::parse(target.address, 1);
+        const bool local = literal ? literal->is_loopback() : target.address == "localhost";
+        remote_targets_ = remote_targets_ || !local;
+        if (literal || local) continue;
+        names.insert(names_.emplace(target.key, target.address).first->second);
     }
+    all_names_ = names.size();
     verifier_.set_tasks(image_.tasks);
     note_fleet();
 }

@@ -1,7 +1,11 @@
 #include "runtime/alerts/alert_ledger.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "alert/notification_body.hpp"
@@ -81,6 +85,7 @@ void AlertLedger::add(alert::AlertChange change, base::WallTime at) {
         gathered_.alerts.insert_or_assign(id, change.alert);
     }
     gathered_.news.push_back({std::move(change), at, false});
+    bound_news(gathered_);
 }
 
 void AlertLedger::add(alert::IncidentChange change, base::WallTime at) {
@@ -92,6 +97,7 @@ void AlertLedger::add(alert::IncidentChange change, base::WallTime at) {
         gathered_.incidents.insert_or_assign(id, change.incident);
     }
     gathered_.news.push_back({std::move(change), at, false});
+    bound_news(gathered_);
 }
 
 void AlertLedger::add(std::vector<model::AlertEvent> events) {
@@ -118,6 +124,17 @@ void AlertLedger::add_act(std::optional<model::AuditEntry> entry, Answer answer)
 }
 
 void AlertLedger::trim(base::WallTime before) { gathered_.trim = before; }
+
+base::Status AlertLedger::room_for_acts() const {
+    const std::size_t waiting =
+        gathered_.audit.size() + (under_way_ ? under_way_->audit.size() : 0);
+    if (waiting < kMostEntries) return {};
+    return base::make_error(
+        base::ErrorClass::kTransient, "store.queue_full",
+        fmt::format("{} recorded acts wait to be written: the disk is full, too slow or gone, and "
+                    "nothing that must be recorded is done until it is back",
+                    waiting));
+}
 
 std::size_t AlertLedger::waiting() const {
     const auto size = [](const Parcel& parcel) {
@@ -184,6 +201,8 @@ void AlertLedger::answered(base::Result<store::AlertCommit> result) {
 }
 
 void AlertLedger::published(Parcel parcel) {
+    if (outlets_.uncommitted) outlets_.uncommitted(nullptr);
+    if (parcel.news_lost > 0) parcel.news.push_back({NewsLost{parcel.news_lost}, {}, false});
     hand_over(parcel, false);
     if (outlets_.news && !parcel.news.empty()) outlets_.news(parcel.news);
     for (Act& act : parcel.acts) {
@@ -215,6 +234,8 @@ void AlertLedger::append(Parcel& first, Parcel second) {
     append_all(first.audit, second.audit);
     if (second.trim) first.trim = second.trim;
     append_all(first.news, second.news);
+    first.news_lost += second.news_lost;
+    bound_news(first);
     append_all(first.deliver, second.deliver);
     append_all(first.acts, second.acts);
 }
@@ -228,6 +249,8 @@ void AlertLedger::tell_provisionally(Parcel& parcel, const base::Error& why) {
         outlets_.news(news);
     }
     parcel.news_told = parcel.news.size();
+    keep_newest(parcel);
+    show_uncommitted(parcel);
     const base::BootTime now = loop_->now();
     for (Act& act : parcel.acts) {
         if (!act.answer || now - act.since < kProvisionalAfter) continue;
@@ -237,6 +260,54 @@ void AlertLedger::tell_provisionally(Parcel& parcel, const base::Error& why) {
                                  "; it is written as soon as the disk takes it, and lost if "
                                  "the server ends before"));
     }
+    // One stays, so that there is something to be committed.
+    while (parcel.acts.size() > 1 && !parcel.acts.back().answer) parcel.acts.pop_back();
+}
+
+// Whoever follows has seen the others: after the commit the newest of each kind is enough. That it
+// was made is told too, as of any other.
+void AlertLedger::keep_newest(Parcel& parcel) {
+    std::set<std::tuple<std::size_t, alert::ChangeKind, std::string_view>> seen;
+    const auto what = [](const AlertNews& one) {
+        using What = std::pair<alert::ChangeKind, std::string_view>;
+        const auto* alert = std::get_if<alert::AlertChange>(&one.change);
+        if (alert != nullptr) return What(alert->kind, alert->alert.id);
+        const auto& incident = std::get<alert::IncidentChange>(one.change);
+        return What(incident.kind, incident.incident.id);
+    };
+    std::vector<std::size_t> places;
+    for (std::size_t i = parcel.news.size(); i-- > 0;) {
+        const auto [kind, id] = what(parcel.news[i]);
+        if (seen.emplace(parcel.news[i].change.index(), kind, id).second) places.push_back(i);
+    }
+    std::vector<AlertNews> kept;
+    kept.reserve(places.size());
+    for (auto place = places.rbegin(); place != places.rend(); ++place) {
+        kept.push_back(std::move(parcel.news[*place]));
+    }
+    parcel.news = std::move(kept);
+    parcel.news_told = parcel.news.size();
+}
+
+// The oldest go, many at once.
+void AlertLedger::bound_news(Parcel& parcel) {
+    if (parcel.news.size() < 2 * kMostNews) return;
+    const std::size_t gone = parcel.news.size() - kMostNews;
+    parcel.news.erase(parcel.news.begin(), parcel.news.begin() + static_cast<std::ptrdiff_t>(gone));
+    parcel.news_told -= std::min(parcel.news_told, gone);
+    parcel.news_lost += gone;
+}
+
+void AlertLedger::show_uncommitted(const Parcel& parcel) const {
+    if (!outlets_.uncommitted) return;
+    auto rows = std::make_shared<store::UncommittedAlerts>();
+    rows->alerts = parcel.alerts;
+    rows->incidents = parcel.incidents;
+    rows->removed_alerts.insert(parcel.removed_alerts.begin(), parcel.removed_alerts.end());
+    rows->removed_incidents.insert(parcel.removed_incidents.begin(),
+                                   parcel.removed_incidents.end());
+    rows->events = parcel.events;
+    outlets_.uncommitted(std::move(rows));
 }
 
 void AlertLedger::hand_over(Parcel& parcel, bool provisional) {

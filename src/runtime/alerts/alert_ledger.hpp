@@ -8,7 +8,10 @@
 // 2. News and notifications are told once as committed, in the order in which they were added, and
 //    at most once before that as provisional.
 // 3. A notification is handed over once, provisional or not: the deliverer has it by its id.
-// 4. An act is answered once: after its commit, or with store.not_committed when that takes longer
+// 4. While commits fail, memory is bounded: of what was told as provisional only the newest news of
+//    each row and kind wait for the commit, and at most twice kMostNews in all; what is left out
+//    is told as such (NewsLost). Acts are refused while kMostEntries of the audit trail wait.
+// 5. An act is answered once: after its commit, or with store.not_committed when that takes longer
 //    than kProvisionalAfter; then it stays in force and is written as soon as the disk takes it.
 #pragma once
 
@@ -27,7 +30,7 @@
 #include "observe/log.hpp"
 #include "runtime/alerts/alert_news.hpp"
 #include "runtime/signal_news.hpp"
-#include "store/alert_types.hpp"
+#include "store/alert_overlay.hpp"
 #include "store/store.hpp"
 
 namespace pollux::runtime {
@@ -35,10 +38,14 @@ namespace pollux::runtime {
 class AlertLedger {
   public:
     static constexpr std::size_t kMostEvents = 100'000;  // that wait; the oldest go first
+    static constexpr std::size_t kMostNews = 20'000;     // that wait, likewise
+    static constexpr std::size_t kMostEntries = 10'000;  // of the audit trail
 
     struct Outlets {
         AlertSink news;
         std::function<void(std::vector<model::Notification>)> deliver;
+        // What people see and is not committed; null: nothing. May be empty.
+        std::function<void(std::shared_ptr<const store::UncommittedAlerts>)> uncommitted = {};
     };
     using Answer = std::move_only_function<void(base::Status)>;
 
@@ -64,6 +71,8 @@ class AlertLedger {
     bool idle() const { return !under_way_ && gathered_.empty(); }
     bool failing() const { return failing_since_.has_value(); }
     std::size_t waiting() const;
+    // No further act can be recorded before the disk takes what waits. Error store.queue_full.
+    base::Status room_for_acts() const;
 
   private:
     struct Act {
@@ -83,7 +92,8 @@ class AlertLedger {
         std::optional<base::WallTime> trim;
         // Not rows: what becomes of them.
         std::vector<AlertNews> news;
-        std::size_t news_told = 0;         // of `news`, the first so many, as provisional
+        std::size_t news_told = 0;  // of `news`, the first so many, as provisional
+        std::uint64_t news_lost = 0;
         std::vector<std::string> deliver;  // ids of notifications to hand over
         std::vector<Act> acts;
 
@@ -97,6 +107,9 @@ class AlertLedger {
     void published(Parcel parcel);
     void give_back(const base::Error& why);
     void tell_provisionally(Parcel& parcel, const base::Error& why);
+    static void keep_newest(Parcel& parcel);
+    static void bound_news(Parcel& parcel);
+    void show_uncommitted(const Parcel& parcel) const;
     void hand_over(Parcel& parcel, bool provisional);
 
     std::shared_ptr<net::EventLoop> loop_;

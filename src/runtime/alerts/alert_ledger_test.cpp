@@ -21,6 +21,7 @@ class AlertLedgerTest : public testing::Test {
         outlets.deliver = [this](std::vector<model::Notification> rows) {
             for (model::Notification& row : rows) delivered_.push_back(std::move(row));
         };
+        outlets.uncommitted = [this](auto rows) { uncommitted_ = std::move(rows); };
         ledger_ = std::make_unique<AlertLedger>(loop_, store_, log_.log(), std::move(outlets));
     }
 
@@ -61,6 +62,7 @@ class AlertLedgerTest : public testing::Test {
     test::LogLines log_;
     std::vector<AlertNews> news_;
     std::vector<model::Notification> delivered_;
+    std::shared_ptr<const store::UncommittedAlerts> uncommitted_;
     std::unique_ptr<AlertLedger> ledger_;
     std::size_t answers_ = 0;
     std::size_t heard_ = 0;
@@ -142,6 +144,84 @@ TEST_F(AlertLedgerTest, AfterSecondsOfFailuresPeopleAreToldProvisionallyAndOnceM
     ASSERT_EQ(news_.size(), 2U);
     EXPECT_FALSE(news_[1].provisional);
     EXPECT_EQ(delivered_.size(), 1U);  // the deliverer has it already
+}
+
+TEST_F(AlertLedgerTest, WhileItFailsOnlyTheNewestNewsOfEachRowAreKeptForTheCommit) {
+    raise("a", "1");
+    raise("b", "1");
+    ledger_->commit();
+    while (news_.empty()) {
+        wait_for_attempt();
+        answer(false);
+    }
+    for (int i = 2; i <= 4; ++i) {
+        alert::AlertChange change;
+        change.kind = alert::ChangeKind::kUpdated;
+        change.alert.id = "a";
+        change.alert.title = std::to_string(i);
+        ledger_->add(std::move(change), base::WallTime{1});
+        wait_for_attempt();
+        answer(false);
+    }
+    ASSERT_EQ(news_.size(), 5U) << "each is told as provisional";
+    news_.clear();
+    wait_for_attempt();
+    answer(true);
+    ASSERT_EQ(news_.size(), 3U) << "that both were made, and how the one is now";
+    const auto& last = std::get<alert::AlertChange>(news_[2].change);
+    EXPECT_EQ(last.kind, alert::ChangeKind::kUpdated);
+    EXPECT_EQ(last.alert.title, "4");
+    EXPECT_FALSE(news_[2].provisional);
+}
+
+TEST_F(AlertLedgerTest, NewsThatAreTooManyAreLeftOutAndThatIsTold) {
+    raise("first");
+    ledger_->commit();  // no answer comes
+    constexpr std::size_t kMany = 2 * AlertLedger::kMostNews;
+    for (std::size_t i = 0; i < kMany; ++i) raise("a" + std::to_string(i));
+    answer(true);
+    news_.clear();
+    answer(true);
+    ASSERT_EQ(news_.size(), AlertLedger::kMostNews + 1);
+    EXPECT_EQ(std::get<alert::AlertChange>(news_[0].change).alert.id,
+              "a" + std::to_string(AlertLedger::kMostNews));
+    EXPECT_EQ(std::get<NewsLost>(news_.back().change).count, AlertLedger::kMostNews);
+}
+
+TEST_F(AlertLedgerTest, ActsAreRefusedWhileTooManyEntriesWait) {
+    EXPECT_TRUE(ledger_->room_for_acts());
+    for (std::size_t i = 0; i < AlertLedger::kMostEntries; ++i) {
+        ledger_->add_act(model::AuditEntry{}, nullptr);
+    }
+    EXPECT_EQ(ledger_->room_for_acts().error().code, "store.queue_full");
+    ledger_->commit();
+    EXPECT_FALSE(ledger_->room_for_acts()) << "they wait for the answer";
+    answer(true);
+    EXPECT_TRUE(ledger_->room_for_acts());
+}
+
+TEST_F(AlertLedgerTest, WhatIsNotCommittedIsShownOnceItIsToldAndUntilItIsWritten) {
+    raise("a", "old");
+    ledger_->commit();
+    while (news_.empty()) {
+        wait_for_attempt();
+        EXPECT_EQ(uncommitted_, nullptr);
+        answer(false);
+    }
+    ASSERT_NE(uncommitted_, nullptr);
+    EXPECT_EQ(uncommitted_->alerts.at("a").title, "old");
+    raise("a", "new");
+    alert::AlertChange gone;
+    gone.kind = alert::ChangeKind::kRemoved;
+    gone.alert.id = "b";
+    ledger_->add(std::move(gone), base::WallTime{2});
+    wait_for_attempt();
+    answer(false);
+    EXPECT_EQ(uncommitted_->alerts.at("a").title, "new");
+    EXPECT_TRUE(uncommitted_->removed_alerts.contains("b"));
+    wait_for_attempt();
+    answer(true);
+    EXPECT_EQ(uncommitted_, nullptr);
 }
 
 TEST_F(AlertLedgerTest, ARemovedAlertIsRemovedWhateverWaited) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/alerts/default_route.hpp"
+
 namespace pollux::runtime {
 namespace {
 
@@ -15,9 +17,11 @@ constexpr std::uint64_t kTrimEvery = 3600;  // turns of the house
 
 }  // namespace
 
-AlertDesk::Work::Work(std::shared_ptr<net::EventLoop> loop, store::Store& store, observe::Log& log,
-                      CoreLoop& core, AlertDeskOptions options)
+AlertDesk::Work::Work(std::shared_ptr<net::EventLoop> loop, std::shared_ptr<AlertBoard> board,
+                      store::Store& store, observe::Log& log, CoreLoop& core,
+                      AlertDeskOptions options)
     : loop_(std::move(loop)),
+      board_(std::move(board)),
       store_(store),
       log_(log),
       options_(std::move(options)),
@@ -30,7 +34,9 @@ AlertDesk::Work::Work(std::shared_ptr<net::EventLoop> loop, store::Store& store,
                .deliver =
                    [this](std::vector<model::Notification> rows) {
                        if (deliver_) deliver_(std::move(rows));
-                   }}),
+                   },
+               .uncommitted =
+                   [board = board_](auto rows) { board->set_uncommitted(std::move(rows)); }}),
       watch_(
           loop_, core, [this](std::vector<TaskRow> rows) { take_rows(std::move(rows)); },
           [this](FleetHealth health) { take_survey(std::move(health)); }),
@@ -44,6 +50,7 @@ AlertDesk::Work::Work(std::shared_ptr<net::EventLoop> loop, store::Store& store,
       house_(*loop_, [this] { keep_house(); }) {}
 
 void AlertDesk::Work::begin() {
+    doubt_ = SelfDoubt(engine_.stats().impaired);
     watch_.look_at_failing();
     house_.arm_in(kHouseEvery);
     turn();
@@ -60,6 +67,7 @@ void AlertDesk::Work::set_policy(std::shared_ptr<const NotifyPolicy> policy) {
     policy_ = std::move(policy);
     engine_.set_settings(policy_->engine);
     planner_.set_settings(policy_->planner);
+    self_.set_limits(policy_->self);
     deliveries_.set_receivers(policy_->receivers);
     auto router = alert::Router::compile(policy_->routes, policy_->receivers, options_.zones);
     if (router) {
@@ -100,6 +108,7 @@ void AlertDesk::Work::take_silences() {
         ledger_.add_memory(fmt::format("{}{}", kBegunSilence, one.first), "");
         return true;
     });
+    board_->set_begun(begun_);
 }
 
 void AlertDesk::Work::set_delivery(Deliver deliver) {
@@ -205,6 +214,7 @@ void AlertDesk::Work::plan(const alert::PlannerInput& input) {
         ledger_.add_memory(fmt::format("{}{}", kBegunSilence, silence.id),
                            fmt::format("{}", silence.started.us));
     }
+    if (!out.begun.empty()) board_->set_begun(begun_);
 }
 
 void AlertDesk::Work::count(const alert::AlertChange& change) {
@@ -257,6 +267,8 @@ void AlertDesk::Work::log_change(const alert::AlertChange& change, bool provisio
 
 void AlertDesk::Work::keep_house() {
     house_.arm_in(kHouseEvery);
+    doubt_.see_route(loop_->now(), remote_targets_, !remote_targets_ || read_default_route());
+    tell_doubt();
     if (auto suspects = book_.suspects(); !suspects.empty()) watch_.look(std::move(suspects));
     if (watch_.survey_due()) watch_.survey(known_targets());
     if (house_turn_++ % kTrimEvery == 0) {
@@ -266,12 +278,16 @@ void AlertDesk::Work::keep_house() {
     }
 }
 
-// Somebody has it, or nobody wants to hear of it.
+// Their failure is told, somebody has it, or nobody wants to hear of it.
 KnownTargets AlertDesk::Work::known_targets() const {
     auto known = std::make_shared<std::set<std::string, std::less<>>>();
     const auto silences = planner_.silences().in_force(net::wall_now());
     for (const auto& [id, alert] : open_) {
         if (alert.target.empty()) continue;
+        if (alert::tells_failure(alert)) {
+            known->insert(alert.target);
+            continue;
+        }
         const bool silenced = !silences.empty() && silences.hold(alert::labels_of(alert));
         if (alert.acknowledged || silenced) known->insert(alert.target);
     }

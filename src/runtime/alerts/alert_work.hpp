@@ -18,6 +18,7 @@
 #include "runtime/alerts/device_verifier.hpp"
 #include "runtime/alerts/health_book.hpp"
 #include "runtime/alerts/health_watch.hpp"
+#include "runtime/alerts/self_doubt.hpp"
 
 namespace pollux::runtime {
 
@@ -30,8 +31,8 @@ inline constexpr std::string_view kBegunSilence = "silence/";  // flexible: when
 // alert_acts.cpp: what people do and ask.
 class AlertDesk::Work {
   public:
-    Work(std::shared_ptr<net::EventLoop> loop, store::Store& store, observe::Log& log,
-         CoreLoop& core, AlertDeskOptions options);
+    Work(std::shared_ptr<net::EventLoop> loop, std::shared_ptr<AlertBoard> board,
+         store::Store& store, observe::Log& log, CoreLoop& core, AlertDeskOptions options);
 
     // Before the thread runs: what was, and what came while nobody took it in.
     base::Status restore(const std::vector<SignalNews>& present);
@@ -60,6 +61,7 @@ class AlertDesk::Work {
 
     std::string explain_route(const model::AlertLabels& labels, model::Severity severity) const;
     std::vector<model::Alert> open_alerts() const;
+    std::vector<model::Alert> audible_alerts() const;
     AlertTally tally(const AlertSight& visible) const;
     AlertStanding standing_of(const model::Alert& alert) const;
     AlertCounts counts() const;
@@ -81,6 +83,8 @@ class AlertDesk::Work {
 
     void take_rows(std::vector<TaskRow> rows);
     void take_survey(FleetHealth health);
+    void doubt_names(const FleetHealth& health);
+    void tell_doubt();
     void keep_house();
     KnownTargets known_targets() const;
     void note_fleet();
@@ -92,6 +96,7 @@ class AlertDesk::Work {
     void wait_until_next();
 
     std::shared_ptr<net::EventLoop> loop_;
+    std::shared_ptr<AlertBoard> board_;
     store::Store& store_;
     observe::Log& log_;
     AlertDeskOptions options_;
@@ -99,11 +104,15 @@ class AlertDesk::Work {
     AlertImage image_;
     // Of the image, by key of the target: the type of alert that says that it does not answer.
     std::map<std::string, std::string, std::less<>> failure_types_;
-    std::set<std::string, std::less<>> disabled_;  // targets, by an operator's switch
+    std::set<std::string, std::less<>> disabled_;            // targets, by an operator's switch
+    std::map<std::string, std::string, std::less<>> names_;  // of hosts, by key of the target
+    std::size_t all_names_ = 0;                              // different ones
+    bool remote_targets_ = false;                            // not all are on this machine
 
     alert::AlertEngine engine_;
     alert::NotificationPlanner planner_;
     alert::SelfMonitor self_;
+    SelfDoubt doubt_;
     AlertTimeline timeline_;
     HealthBook book_;
     AlertLedger ledger_;

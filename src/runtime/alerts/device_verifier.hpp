@@ -1,6 +1,7 @@
-// Whether devices answer, asked anew: makes their tasks due, inside all budgets, and waits for the
-// first answers after that. One answer proves that a device lives; it is down when every task that
-// can be asked has failed since. A device that cannot be asked gets no verdict.
+// Whether devices answer, asked anew: makes their tasks due, inside all budgets, by a fresh
+// connection, and waits for the ends of polls that began after that. One answer proves that a
+// device lives, also an error (HTTP 503, a wrong password); it is down when every task that can be
+// asked has ended without any. A device that cannot be asked gets no verdict.
 //
 // Lives on one loop, where the verdicts come too. Bounded: at most kMostDevices at once, and a
 // device is given up after kPatience.
@@ -10,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,7 @@ class DeviceVerifier {
         std::string device;
         bool up = false;
         base::WallTime at;
+        std::uint64_t question = 0;
     };
     using Done = std::function<void(std::vector<Verdict>)>;
 
@@ -48,9 +51,14 @@ class DeviceVerifier {
     struct Question {
         std::string device;
         base::BootTime asked;
+        std::uint64_t number = 0;
         std::vector<std::string> tasks;
+        // Of each task, how many polls had begun when it was asked; empty: the core has not said.
+        std::vector<std::uint32_t> begun;
     };
+    static std::optional<bool> verdict(const CoreLoop::View& view, const Question& question);
 
+    void note_begun(const std::vector<std::string>& devices);
     void look();
     void take(std::vector<Verdict> verdicts);
 
@@ -60,6 +68,7 @@ class DeviceVerifier {
     std::shared_ptr<Life> life_;
     std::shared_ptr<const DeviceTasks> tasks_ = std::make_shared<const DeviceTasks>();
     std::map<std::string, Question, std::less<>> waiting_;
+    std::uint64_t questions_ = 0;
     bool asking_ = false;
     net::Timer timer_;
 };

@@ -28,6 +28,7 @@ std::optional<alert::TargetHealth> HealthBook::take(const TaskNews& news) {
     state.failures = news.failures;
     state.at = news.at;
     if (!news.reason.empty()) state.message = news.reason;
+    state.answered = news.answered;
     switch (news.kind) {
         case schedule::ChangeKind::kHealth:
             if (news.to != 0) return set(news.key, std::nullopt);
@@ -58,6 +59,7 @@ std::optional<alert::TargetHealth> HealthBook::take(const TaskRow& row) {
     Failing state;
     state.confirmed = is_confirmed(row);
     state.permanent = row.failure->permanent;
+    state.answered = row.failure->answered;
     state.failures = row.failure->consecutive;
     state.code = row.failure->code;
     state.message = row.failure->message;
@@ -83,7 +85,8 @@ std::optional<alert::TargetHealth> HealthBook::set(std::string_view task_key,
     }
     alert::TargetHealth after = of(target);
     const bool same = after.health == before.health && after.failures == before.failures &&
-                      after.permanent == before.permanent && after.message == before.message;
+                      after.permanent == before.permanent && after.answered == before.answered &&
+                      after.message == before.message;
     return same ? std::nullopt : std::optional(std::move(after));
 }
 
@@ -91,6 +94,7 @@ alert::TargetHealth HealthBook::of(std::string_view target) const {
     alert::TargetHealth health;
     health.target = target;
     const auto add = [&](const Failing& state) {
+        health.answered = health.answered || state.answered;  // one answer: the device lives
         const bool worse = state.confirmed && !health.confirmed;
         if (health.health != alert::Health::kUp && !worse) return;
         health.health = state.confirmed ? alert::Health::kDown : alert::Health::kSuspect;
@@ -114,6 +118,16 @@ std::vector<std::string> HealthBook::suspects() const {
     std::vector<std::string> keys;
     for (const auto& [key, state] : tasks_) {
         if (!state.confirmed) keys.push_back(key);
+    }
+    return keys;
+}
+
+std::vector<std::string> HealthBook::changed_answers(
+    const std::vector<std::string>& answering) const {
+    std::vector<std::string> keys;
+    for (const auto& [key, state] : tasks_) {
+        const bool answers = std::ranges::binary_search(answering, key);
+        if (state.confirmed && state.answered != answers) keys.push_back(key);
     }
     return keys;
 }

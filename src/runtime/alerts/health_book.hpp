@@ -33,6 +33,9 @@ class HealthBook {
 
     // Tasks that failed and are not confirmed yet.
     std::vector<std::string> suspects() const;
+    // Confirmed tasks of which it is known otherwise than `answering` (sorted) says whether their
+    // failure is an answer: that may change without a transition.
+    std::vector<std::string> changed_answers(const std::vector<std::string>& answering) const;
     bool fails(std::string_view target) const { return of(target).health != alert::Health::kUp; }
     std::size_t size() const { return tasks_.size(); }
 
@@ -40,6 +43,7 @@ class HealthBook {
     struct Failing {
         bool confirmed = false;
         bool permanent = false;
+        bool answered = false;
         std::uint32_t failures = 0;
         std::string code;
         std::string message;

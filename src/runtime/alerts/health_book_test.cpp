@@ -55,6 +55,25 @@ TEST(HealthBook, AFailureIsSuspectUntilTheLadderHasConfirmedIt) {
     EXPECT_EQ(book.size(), 0U);
 }
 
+TEST(HealthBook, AnErrorThatADeviceAnswersIsToldAsSuch) {
+    HealthBook book;
+    TaskNews error = down("http::a");
+    error.answered = true;
+    EXPECT_TRUE(book.take(error)->answered);
+    TaskNews opens = breaker_opens("http::a");
+    opens.answered = true;
+    EXPECT_TRUE(book.take(opens)->answered);
+    EXPECT_TRUE(book.changed_answers({"http::a"}).empty());
+    // It does not even answer any more: no transition says so.
+    EXPECT_THAT(book.changed_answers({}), testing::ElementsAre("http::a"));
+    TaskRow row = failing_row("http::a", 7);
+    row.failure->breaker = model::BreakerState::kOpen;
+    const auto silent = book.take(row);
+    ASSERT_TRUE(silent);
+    EXPECT_FALSE(silent->answered);
+    EXPECT_THAT(book.changed_answers({"http::a"}), testing::ElementsAre("http::a"));
+}
+
 TEST(HealthBook, AProbeOfAnOpenBreakerIsNoNews) {
     HealthBook book;
     book.take(down("ping::a"));

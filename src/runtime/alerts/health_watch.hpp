@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "alert/self_monitor.hpp"
+#include "alert/self_census.hpp"
 #include "base/time.hpp"
 #include "net/event_loop.hpp"
 #include "observe/histogram.hpp"
@@ -24,15 +27,23 @@ namespace pollux::runtime {
 struct FleetHealth {
     alert::SelfSnapshot self;
     std::vector<std::string> stale;  // tasks over their bound that do not fail; bounded
+    // Tasks that fail, by what the failure says; sorted, bounded.
+    std::vector<std::string> answering;          // their device answers, with an error
+    std::vector<std::string> unresolved;         // the name of their device was not found out
+    std::vector<std::string> unresolved_lately;  // of these, since kRecent
 };
 
-// Of all polls since the start.
-struct PollTotals {
-    std::uint64_t success = 0;
-    std::uint64_t failures = 0;
+// CPU time of a thread so far.
+struct WorkerCpu {
+    std::string name;
     double seconds = 0;
-    observe::Histogram<observe::kQueueWaitBounds> lag;
 };
+using WorkerCpus = std::map<int, WorkerCpu>;  // by id of the thread
+
+// The busiest of the threads that were there at both times: its share of one CPU, and its name.
+std::optional<std::pair<double, std::string>> busiest_worker(const WorkerCpus& before,
+                                                             const WorkerCpus& now,
+                                                             base::Duration elapsed);
 
 // Targets that people know of already: left out of the counts.
 using KnownTargets = std::shared_ptr<const std::set<std::string, std::less<>>>;
@@ -45,7 +56,8 @@ class HealthWatch {
     static constexpr std::size_t kTasksPerSurvey = 100'000;
     static constexpr std::size_t kMostStale = 10'000;
     // Rates are of the last so long.
-    static constexpr base::Duration kWindow = std::chrono::minutes(5);
+    static constexpr base::Duration kWindow = alert::SelfCensus::kWindow;
+    static constexpr base::Duration kRecent = std::chrono::minutes(5);
 
     using Rows = std::function<void(std::vector<TaskRow>)>;
     using Survey = std::function<void(FleetHealth)>;
@@ -63,14 +75,23 @@ class HealthWatch {
 
   private:
     struct Life;  // tells an answer of the core whether there still is somebody to hear it
+    using Lag = observe::Histogram<observe::kQueueWaitBounds>;
     struct Moment {
         base::BootTime at;
-        PollTotals totals;
-        double cpu = 0;
+        std::uint64_t polls = 0;
+        Lag lag;
+        WorkerCpus cpu;
     };
+    // What the core says of one moment.
+    struct Reading {
+        FleetHealth health;
+        alert::SelfReading polls;
+        Lag lag;
+    };
+    static Reading survey_of(const CoreLoop::View& view, const KnownTargets& known);
 
     void ask_rows(std::move_only_function<std::vector<TaskRow>(const CoreLoop::View&)> ask);
-    void take(FleetHealth health, const PollTotals& totals);
+    void take(Reading reading);
 
     std::shared_ptr<net::EventLoop> loop_;
     CoreLoop& core_;
@@ -80,7 +101,8 @@ class HealthWatch {
     bool looking_ = false;
     bool surveying_ = false;
     base::BootTime not_before_;  // the next survey
-    std::deque<Moment> totals_;  // of the window, the oldest first
+    alert::SelfCensus census_;
+    std::deque<Moment> moments_;  // of the window, the oldest first
 };
 
 }  // namespace pollux::runtime

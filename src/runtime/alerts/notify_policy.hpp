@@ -22,6 +22,7 @@ struct NotifyPolicy {
     std::vector<model::Silence> silences;
     alert::AlertSettings engine;
     alert::PlannerSettings planner;
+    alert::SelfLimits self;
     base::Duration retention = std::chrono::hours(24 * 90);
     // What channels name, resolved.
     std::map<std::string, std::shared_ptr<const model::Credentials>, std::less<>> credentials;
