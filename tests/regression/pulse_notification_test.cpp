@@ -49,7 +49,16 @@ class PulseNotificationComplaint : public testing::Test {
         row.attempts = 40;
         row.last_error = "http.status: 503";
         desk().delivered({row});
+        const auto end = std::chrono::steady_clock::now() + runtime::test::kPatience;
+        while (!is_stored(row) && std::chrono::steady_clock::now() < end) {
+            loop_->run_once(std::chrono::milliseconds(10));
+        }
+        EXPECT_TRUE(is_stored(row));
         return row;
+    }
+    bool is_stored(const model::Notification& row) {
+        const auto stored = server_->store().alert_reader().notification(row.id);
+        return stored && *stored && (*stored)->state == row.state;
     }
     base::Status settle(void (runtime::AlertDesk::*act)(std::string,
                                                         std::optional<model::AuditEntry>,
@@ -81,7 +90,6 @@ class PulseNotificationComplaint : public testing::Test {
 TEST_F(PulseNotificationComplaint, DeliveriesThatFailedCannotBeCleared) {
     const model::Notification first = give_up();
     const model::Notification second = give_up();
-    // What the desk is told is behind what it was asked before.
     ASSERT_TRUE(settle(&runtime::AlertDesk::dismiss, first.id));
     EXPECT_THAT(in_state(DeliveryState::kFailed), SizeIs(1)) << "the other one is not touched";
     const auto dismissed = in_state(DeliveryState::kCancelled);
