@@ -75,7 +75,7 @@ TEST(FailureBook, DamagedRowsAreLeftOutAndRemoved) {
         EXPECT_EQ(FailureBook::decode(good.substr(0, length)), std::nullopt) << length;
     }
     EXPECT_EQ(FailureBook::decode(good + "x"), std::nullopt);
-    EXPECT_EQ(FailureBook::decode("\x02" + good.substr(1)), std::nullopt) << "another version";
+    EXPECT_EQ(FailureBook::decode("\x03" + good.substr(1)), std::nullopt) << "another version";
     FailureBook book;
     EXPECT_FALSE(book.recall(1, "a::b", "nonsense"));
     EXPECT_THAT(book.take_changes().removed, ElementsAre("failure/a::b"));

@@ -59,7 +59,8 @@ class AlertDeskTest : public testing::Test {
         Inbox<std::vector<model::Alert>> box;
         desk->audible_alerts([&](std::vector<model::Alert> all) { box.put(std::move(all)); });
         std::vector<std::string> types;
-        for (const model::Alert& one : box.wait_for(1).at(0)) types.push_back(one.type);
+        const std::vector<model::Alert> all = box.wait_for(1).at(0);
+        for (const model::Alert& one : all) types.push_back(one.type);
         return types;
     }
 
