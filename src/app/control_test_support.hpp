@@ -34,7 +34,10 @@ class RunningServer {
         metrics_ = MetricsServer::start(*loop_, *server_).value();
         thread_ = std::thread([this] { loop_->run(); });
     }
-    ~RunningServer() {
+    ~RunningServer() { stop(); }
+    // Its folder stays.
+    void stop() {
+        if (!thread_.joinable()) return;
         loop_->stop();
         thread_.join();
         control_.reset();

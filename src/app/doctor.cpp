@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "app/addon_files.hpp"
 #include "app/control_client.hpp"
@@ -40,13 +41,20 @@ void examine_credentials(const config::Fleet& fleet, const KnownSecrets& secrets
         report.add(Finding::kOk, "credentials",
                    fmt::format("{} of {} can be used", good, fleet.credentials.size()));
     }
+    for (const auto& [where, reference] : communities(fleet)) {
+        if (reference.kind == config::SecretKind::kLiteral) continue;
+        if (const auto secret = secrets.source()(reference); !secret) {
+            report.add(Finding::kProblem, "credentials",
+                       fmt::format("community of {}: {}", where, secret.error().message));
+        }
+    }
 }
 
 bool has_store(const std::string& data) {
     return access((data + "/" + store::kStateFile).c_str(), F_OK) == 0;
 }
 
-// How many targets there are.
+// How many targets there are, and whose secrets and keys they need.
 std::size_t examine_fleet(const std::string& data, const FleetPorts& ports, DoctorReport& report) {
     const auto objects = ports.objects(data);
     if (!objects) {
@@ -63,18 +71,20 @@ std::size_t examine_fleet(const std::string& data, const FleetPorts& ports, Doct
     report.add(Finding::kOk, "fleet",
                fmt::format("{} devices, {} targets", fleet->devices.size(), targets));
     examine_credentials(*fleet, KnownSecrets(data, ports.environment), report);
+    examine_agent(*fleet, ports.environment, report);
     return targets;
 }
 
-void examine_settings(const DoctorArguments& arguments, const FleetPorts& ports,
-                      DoctorReport& report) {
+// What they say; nothing if they cannot be used.
+std::optional<config::Settings> examine_settings(const DoctorArguments& arguments,
+                                                 const FleetPorts& ports, DoctorReport& report) {
     document::Diagnostics diagnostics;
     FleetArguments where;
     where.data_folder = arguments.data;
     const auto settings = load_settings(where, ports, diagnostics);
     if (!settings) {
         report.add(Finding::kProblem, "settings", settings.error().message);
-        return;
+        return std::nullopt;
     }
     diagnostics.sort();
     if (diagnostics.text().empty()) {
@@ -83,6 +93,7 @@ void examine_settings(const DoctorArguments& arguments, const FleetPorts& ports,
         report.add(diagnostics.ok() ? Finding::kWarning : Finding::kProblem, "settings",
                    diagnostics.text());
     }
+    return diagnostics.ok() ? std::optional(*settings) : std::nullopt;
 }
 
 void examine_addons(const DoctorArguments& arguments, DoctorReport& report) {
@@ -177,7 +188,13 @@ DoctorReport examine(const DoctorArguments& arguments, const FleetPorts& ports) 
         examine_key(arguments.data, report);
         examine_databases(arguments.data, report);
         report.store_opens = report.problems == 0 && has_store(arguments.data);
-        examine_settings(arguments, ports, report);
+        const auto settings = examine_settings(arguments, ports, report);
+        if (settings) {
+            // The ports of a server that runs are its own.
+            if (!ControlClient(arguments.data).server_runs()) examine_ports(*settings, report);
+            examine_plugins(*settings, report);
+        }
+        examine_host_keys(arguments.data, report);
         // Opening a store that is not sound, or without its key, would change it.
         if (report.store_opens) targets = examine_fleet(arguments.data, ports, report);
         examine_addons(arguments, report);

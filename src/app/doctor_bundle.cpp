@@ -1,6 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
+#include <deque>
 #include <fstream>
 #include <iterator>
 
@@ -13,6 +16,9 @@
 
 namespace pollux::app {
 namespace {
+
+constexpr std::size_t kLogLines = 2000;
+constexpr std::int64_t kMostLogBytes = 4 << 20U;
 
 std::string about_this() {
     utsname machine{};
@@ -27,6 +33,33 @@ std::string about_this() {
 std::string page(const ControlClient& client, std::string_view target) {
     if (!client.server_runs()) return "the server is not running\n";
     const auto text = client.ask_text("GET", target, "");
+    return text ? *text : text.error().message + "\n";
+}
+
+// A server keeps its last lines in memory: without one there is what its surroundings kept.
+std::string log_of_the_past(const std::string& data) {
+    const std::string file = data + "/pollux.log";
+    std::ifstream in(file, std::ios::ate);
+    const auto size = static_cast<std::int64_t>(in.tellg());
+    in.seekg(std::max<std::int64_t>(size - kMostLogBytes, 0));
+    std::deque<std::string> tail;
+    for (std::string line; std::getline(in, line);) {
+        tail.push_back(std::move(line));
+        if (tail.size() > kLogLines) tail.pop_front();
+    }
+    if (!tail.empty()) return fmt::format("{}\n", fmt::join(tail, "\n"));
+    return fmt::format(
+        "the server is not running, and there is no {}. It writes its log to standard error: under "
+        "systemd `journalctl -u pollux --since -1d` shows it, in a container `docker logs` or "
+        "`podman logs`; else it is where standard error of `pollux serve` was sent. Add it by "
+        "hand, "
+        "after you looked for secrets in it\n",
+        file);
+}
+
+std::string timeline(const std::string& data, const FleetPorts& ports, const DoctorReport& report) {
+    if (!report.store_opens || !ports.timeline) return "the store cannot be opened\n";
+    const auto text = ports.timeline(data);
     return text ? *text : text.error().message + "\n";
 }
 
@@ -45,7 +78,7 @@ void fill_bundle(SupportBundle& bundle, const DoctorArguments& arguments, const 
         exported = run_export(where, ports);
     }
     const KnownSecrets secrets(arguments.data, ports.environment);
-    for (const base::Secret& secret : secrets.all(fleet.credentials)) bundle.hide(secret);
+    for (const base::Secret& secret : secrets.all(fleet)) bundle.hide(secret);
 
     const CommandOutput settings = run_settings_show(where, ports);
     const ControlClient client(arguments.data);
@@ -55,8 +88,9 @@ void fill_bundle(SupportBundle& bundle, const DoctorArguments& arguments, const 
     bundle.add("fleet.yaml", exported.out + exported.err);
     bundle.add("status.json", page(client, "/status?limit=1000"));
     bundle.add("metrics.txt", page(client, "/metrics"));
-    bundle.add("log.txt", page(client, "/log"));
-    bundle.add("timeline.txt", page(client, "/timeline"));
+    bundle.add("log.txt",
+               client.server_runs() ? page(client, "/log") : log_of_the_past(arguments.data));
+    bundle.add("timeline.txt", timeline(arguments.data, ports, report));
 }
 
 }  // namespace pollux::app

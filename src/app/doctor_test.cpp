@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "app/control_client.hpp"
 #include "app/control_test_support.hpp"
@@ -14,6 +17,7 @@
 namespace pollux::app {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -130,6 +134,173 @@ TEST(Doctor, TheBundleHoldsEverythingButSecrets) {
     EXPECT_TRUE(files.contains("timeline.txt"));
     EXPECT_EQ(files.at("mistake.txt"), "password=(secret)");
     for (const auto& [name, text] : files) EXPECT_THAT(text, Not(HasSubstr(kPassword))) << name;
+}
+
+// Secrets outside of `credentials`, under names that do not sound like one.
+std::string fleet_with_communities(const std::string& file, std::uint16_t port) {
+    return R"(
+defaults: {snmp: {community: "file:)" +
+           file + R"("}}
+credentials:
+  half: {username: admin, password: "${HALL}", token: "${DOCTOR_MISSING}", ssh_agent: true}
+groups:
+  core: {snmp: {community: "${GROUP_RO}"}, members: [sw]}
+devices:
+  sw:
+    address: 127.0.0.1
+    credentials: half
+    snmp: {community: "${DEVICE_RO}"}
+    addons: [http-status, {name: snmp-system, snmp: {community: "${ADDON_RO}"}}]
+  roof: {address: 127.0.0.2, addons: [http-status], snmp: {community: "${NOT_THERE}"}}
+  hall: {address: 127.0.0.1, interval: 10s, addons: [http-status], port: )" +
+           std::to_string(port) + "}\n";
+}
+
+// A server that has polled and was stopped.
+class StoppedServer {
+  public:
+    StoppedServer() : server_(environment()) {
+        const ControlClient client(server_.data());
+        const std::string fleet = fleet_with_communities(folder_.write("ro", "planted-in-a-file\n"),
+                                                         server_.metrics().port());
+        const auto applied = client.ask("POST", "/apply", encode_files({{"fleet.yaml", fleet}}));
+        EXPECT_TRUE(applied) << applied.error().message;
+        EXPECT_TRUE(net::test::Process::wait_until(net::test::kPatience, [&] {
+            const auto text = client.ask_text("GET", "/timeline", "");
+            return text && text->find("http-status::hall") != std::string::npos;
+        }));
+        server_.stop();
+    }
+    static config::Environment environment() {
+        return {{"HALL", "planted-password"},
+                {"GROUP_RO", "planted-of-the-group"},
+                {"DEVICE_RO", "planted-of-the-device"},
+                {"ADDON_RO", "planted-of-the-addon"}};
+    }
+    std::string data() const { return server_.data(); }
+
+  private:
+    net::test::TempDir folder_;
+    test::RunningServer server_;
+};
+
+std::map<std::string, std::string> bundle_of(const std::string& data, const FleetPorts& ports,
+                                             const std::string& mistake = "") {
+    const DoctorArguments arguments{.data = data, .addons = ""};
+    SupportBundle bundle;
+    fill_bundle(bundle, arguments, ports, examine(arguments, ports));
+    bundle.add("mistake.txt", mistake);
+    return {bundle.files().begin(), bundle.files().end()};
+}
+
+TEST(Doctor, TheBundleOfAStoppedServerHasItsTimelineAndNoSecret) {
+    const StoppedServer stopped;
+    FleetPorts ports = real_fleet_ports();
+    ports.environment = StoppedServer::environment();
+    const std::string mistake =
+        "planted-in-a-file planted-password planted-of-the-group planted-of-the-device "
+        "planted-of-the-addon";
+    const auto files = bundle_of(stopped.data(), ports, mistake);
+    EXPECT_THAT(files.at("timeline.txt"), HasSubstr("http-status::hall"));
+    EXPECT_THAT(files.at("timeline.txt"), HasSubstr("target is up"));
+    EXPECT_THAT(files.at("log.txt"), HasSubstr("journalctl -u pollux"));
+    EXPECT_THAT(files.at("status.json"), HasSubstr("not running"));
+    EXPECT_EQ(files.at("mistake.txt"), "(secret) (secret) (secret) (secret) (secret)");
+    EXPECT_THAT(about(examine({.data = stopped.data(), .addons = ""}, ports), "credentials"),
+                AllOf(HasSubstr("community of device roof"), HasSubstr("NOT_THERE")));
+    // One that wrote its log into its folder.
+    std::ofstream(stopped.data() + "/pollux.log") << "first line\nwith planted-password\n";
+    EXPECT_EQ(bundle_of(stopped.data(), ports).at("log.txt"), "first line\nwith (secret)\n");
+}
+
+TEST(Doctor, SaysWhoWantsAnAgentThatIsNotThere) {
+    const StoppedServer stopped;
+    const auto agent = [&](const char* socket) {
+        FleetPorts ports = real_fleet_ports();
+        ports.environment = StoppedServer::environment();
+        if (socket != nullptr) ports.environment["SSH_AUTH_SOCK"] = socket;
+        return about(examine({.data = stopped.data(), .addons = ""}, ports), "ssh agent");
+    };
+    EXPECT_THAT(agent(nullptr), HasSubstr("warning half want the agent, and SSH_AUTH_SOCK is not"));
+    EXPECT_THAT(agent("/dev/null"), HasSubstr("/dev/null, which is no socket"));
+}
+
+// A socket of 127.0.0.1 that holds its port.
+class Held {
+  public:
+    explicit Held(int type) : port(net::test::free_port()) {
+        const net::test::TestAddress address("127.0.0.1", port);
+        fd_ = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+        EXPECT_EQ(bind(fd_, address.get(), address.length), 0);
+        EXPECT_TRUE(type != SOCK_STREAM || listen(fd_, 1) == 0);
+    }
+    ~Held() { close(fd_); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+    std::uint16_t port;
+
+  private:
+    int fd_ = -1;
+};
+
+TEST(Doctor, LooksAtPortsPluginFoldersAndHostKeys) {
+    const net::test::TempDir folder;
+    const std::string data = folder.file("data");
+    std::filesystem::create_directories(data);
+    chmod(data.c_str(), 0700);
+    const Held traps(SOCK_DGRAM);
+    const Held http(SOCK_STREAM);
+    const std::uint16_t free = net::test::free_port();
+    const std::string open = folder.file("open");
+    std::filesystem::create_directories(open);
+    chmod(open.c_str(), 0777);
+    std::filesystem::create_directories(folder.file("shut"));
+    chmod(folder.file("shut").c_str(), 0755);
+    FleetPorts ports = real_fleet_ports();
+    ports.environment = {
+        {"POLLUX_TRAP_LISTEN", fmt::format("127.0.0.1:{},127.0.0.1:{}", traps.port, free)},
+        {"POLLUX_INBOUND_LISTEN", fmt::format("127.0.0.1:{},127.0.0.1:{}", http.port, free)},
+        {"POLLUX_PLUGIN_FOLDERS",
+         fmt::format("{},{},{}", open, folder.file("gone"), folder.file("shut"))}};
+    const auto seen = [&](std::string_view subject) {
+        return about(examine({.data = data, .addons = ""}, ports), subject);
+    };
+    EXPECT_THAT(
+        seen("ports"),
+        AllOf(HasSubstr(fmt::format("problem traps cannot be heard on 127.0.0.1:{} "
+                                    "(POLLUX_TRAP_LISTEN)",
+                                    traps.port)),
+              HasSubstr("ss -ulpn"),
+              HasSubstr(fmt::format("ok traps can be heard on 127.0.0.1:{}", free)),
+              HasSubstr(fmt::format("problem webhooks and pushes cannot be heard on "
+                                    "127.0.0.1:{}",
+                                    http.port)),
+              HasSubstr(fmt::format("ok webhooks and pushes can be heard on 127.0.0.1:{}", free))));
+    EXPECT_THAT(seen("plugins"),
+                AllOf(HasSubstr(fmt::format("problem everybody may write into {}", open)),
+                      HasSubstr(fmt::format("warning {}, named by", folder.file("gone"))),
+                      HasSubstr(fmt::format("ok {}", folder.file("shut")))));
+    EXPECT_EQ(seen("host keys"), "") << "no host is known yet";
+    const std::string keys = folder.write("data/ssh_known_hosts", "db ssh-ed25519 AAAA\n");
+    chmod(keys.c_str(), 0600);
+    EXPECT_EQ(seen("host keys"), "ok 1 are known\n");
+    chmod(keys.c_str(), 0666);
+    EXPECT_THAT(seen("host keys"), HasSubstr("problem others may write"));
+    std::filesystem::remove(keys);
+    std::filesystem::create_directories(keys);
+    EXPECT_THAT(seen("host keys"), HasSubstr("problem "));
+}
+
+TEST(Doctor, TheUsualPluginFoldersNeedNotBeThere) {
+    const net::test::TempDir folder;
+    const std::string data = folder.file("data");
+    std::filesystem::create_directories(data);
+    chmod(data.c_str(), 0700);
+    FleetPorts ports = real_fleet_ports();
+    ports.environment = {};
+    EXPECT_THAT(about(examine({.data = data, .addons = ""}, ports), "plugins"),
+                Not(HasSubstr("warning")));
 }
 
 }  // namespace

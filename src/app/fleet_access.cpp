@@ -9,6 +9,7 @@
 #include "app/control_client.hpp"
 #include "app/serving.hpp"
 #include "base/bytes.hpp"
+#include "runtime/change_log.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 
 namespace pollux::app {
@@ -26,6 +27,31 @@ Enum read_enum(base::ByteReader& in, std::uint8_t last) {
     return static_cast<Enum>(value > last ? 0 : value);
 }
 
+// The store of a folder whose server does not run, and what it needs to be open.
+struct OfflineServer {
+    std::unique_ptr<net::EventLoop> loop;
+    std::unique_ptr<observe::Log> log;
+    std::unique_ptr<runtime::Server> server;
+};
+
+base::Result<OfflineServer> open_offline(const std::string& data_folder) {
+    OfflineServer offline;
+    auto loop = net::EventLoop::create();
+    if (!loop) return std::unexpected(loop.error());
+    offline.loop = std::move(*loop);
+    offline.log =
+        std::make_unique<observe::Log>(observe::LogOptions{.level = observe::LogLevel::kError},
+                                       &net::wall_now, observe::descriptor_sink(STDERR_FILENO));
+    runtime::ServerOptions options;
+    options.data = data_folder;
+    options.environment = process_environment();
+    options.offline = true;
+    auto server = runtime::Server::start(*offline.loop, *offline.log, std::move(options));
+    if (!server) return std::unexpected(server.error());
+    offline.server = std::move(*server);
+    return offline;
+}
+
 base::Result<std::vector<model::ConfigObject>> stored_objects(const std::string& data_folder) {
     const ControlClient client(data_folder);
     if (client.server_runs()) {
@@ -35,17 +61,17 @@ base::Result<std::vector<model::ConfigObject>> stored_objects(const std::string&
     }
     struct stat facts{};
     if (stat(data_folder.c_str(), &facts) != 0) return std::vector<model::ConfigObject>{};
-    auto loop = net::EventLoop::create();
-    if (!loop) return std::unexpected(loop.error());
-    observe::Log log({.level = observe::LogLevel::kError}, &net::wall_now,
-                     observe::descriptor_sink(STDERR_FILENO));
-    runtime::ServerOptions options;
-    options.data = data_folder;
-    options.environment = process_environment();
-    options.offline = true;
-    auto server = runtime::Server::start(**loop, log, std::move(options));
-    if (!server) return std::unexpected(server.error());
-    return (*server)->objects();
+    const auto offline = open_offline(data_folder);
+    if (!offline) return std::unexpected(offline.error());
+    return offline->server->objects();
+}
+
+base::Result<std::string> stored_timeline(const std::string& data_folder) {
+    const ControlClient client(data_folder);
+    if (client.server_runs()) return client.ask_text("GET", "/timeline", "");
+    const auto offline = open_offline(data_folder);
+    if (!offline) return std::unexpected(offline.error());
+    return runtime::timeline(offline->server->store(), store::kMostChangesPerQuery);
 }
 
 base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folder,
@@ -77,7 +103,10 @@ base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folde
 }  // namespace
 
 FleetPorts real_fleet_ports() {
-    return {.addons = all_addons, .objects = stored_objects, .environment = process_environment()};
+    return {.addons = all_addons,
+            .objects = stored_objects,
+            .timeline = stored_timeline,
+            .environment = process_environment()};
 }
 
 std::string encode_objects(const std::vector<model::ConfigObject>& objects) {

@@ -22,6 +22,8 @@ struct FleetPorts {
     // All configured objects of a data folder, bodies of credentials opened.
     std::function<base::Result<std::vector<model::ConfigObject>>(const std::string& data_folder)>
         objects;
+    // The newest transitions of a data folder as lines, from its server or from the store itself.
+    std::function<base::Result<std::string>(const std::string& data_folder)> timeline = {};
     config::Environment environment;
 };
 

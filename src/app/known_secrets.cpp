@@ -43,12 +43,46 @@ KnownSecrets::KnownSecrets(const std::string& data_folder, config::Environment e
     source_ = runtime::secret_source(environment_, files_.get());
 }
 
-std::vector<base::Secret> KnownSecrets::all(
-    const config::ByName<config::Credential>& credentials) const {
+std::vector<std::pair<std::string, config::SecretReference>> communities(
+    const config::Fleet& fleet) {
+    std::vector<std::pair<std::string, config::SecretReference>> found;
+    const auto add = [&](const std::string& where, const config::PollSettings& settings) {
+        if (settings.snmp.community) found.emplace_back(where, *settings.snmp.community);
+    };
+    const auto add_all = [&](const std::string& of,
+                             const config::ByName<config::PollSettings>& settings) {
+        for (const auto& [name, one] : settings) add(of + " " + name, one);
+    };
+    add("the defaults", fleet.defaults.poll);
+    for (const auto& [name, group] : fleet.groups) {
+        add("group " + name, group.poll);
+        add_all("group " + name + ", addon", group.addons);
+    }
+    for (const auto& [name, device] : fleet.devices) {
+        add("device " + name, device.poll);
+        add_all("device " + name + ", addon", device.addons);
+    }
+    add_all("target", fleet.targets);
+    add_all("addon", fleet.addons);
+    return found;
+}
+
+std::vector<base::Secret> KnownSecrets::all(const config::Fleet& fleet) const {
     std::vector<base::Secret> found;
-    for (const auto& [name, credential] : credentials) {
-        const auto resolved = config::resolve(name, credential, source_);
-        if (resolved) add_parts(*resolved, found);
+    // One part that is missing must not leave the others of its credential in the clear.
+    const config::SecretSource what_is_there = [this](const config::SecretReference& reference) {
+        auto secret = source_(reference);
+        return secret ? std::move(secret) : base::Result<base::Secret>(base::Secret());
+    };
+    for (const auto& [name, credential] : fleet.credentials) {
+        if (const auto resolved = config::resolve(name, credential, what_is_there)) {
+            add_parts(*resolved, found);
+        }
+    }
+    for (const auto& [where, reference] : communities(fleet)) {
+        // A literal is "public", which is no secret.
+        if (reference.kind == config::SecretKind::kLiteral) continue;
+        found.push_back(*what_is_there(reference));
     }
     if (files_) {
         const auto names = files_->names();

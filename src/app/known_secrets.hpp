@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/secret.hpp"
@@ -15,6 +16,10 @@
 
 namespace pollux::app {
 
+// Where the fleet names a secret outside of `credentials`: the place in words, and the reference.
+std::vector<std::pair<std::string, config::SecretReference>> communities(
+    const config::Fleet& fleet);
+
 class KnownSecrets {
   public:
     KnownSecrets(const std::string& data_folder, config::Environment environment);
@@ -22,9 +27,9 @@ class KnownSecrets {
     // For config::resolve().
     const config::SecretSource& source() const { return source_; }
 
-    // Everything that can be opened: parts of credentials, the vault, the master key, and variables
-    // whose name says that they hold a secret.
-    std::vector<base::Secret> all(const config::ByName<config::Credential>& credentials) const;
+    // Everything that can be opened: whatever the fleet names, the vault, the master key, and
+    // variables whose name says that they hold a secret. What cannot be opened hides nothing else.
+    std::vector<base::Secret> all(const config::Fleet& fleet) const;
 
   private:
     config::Environment environment_;

@@ -224,7 +224,9 @@ constexpr SettingDef kInbound[] = {
      "Messages per second of one sender; twice as many at once. What comes above is dropped and "
      "counted; over HTTP it is answered with 429."},
     {"inbound_rate", "inboundRate", "POLLUX_INBOUND_RATE", "", &Settings::inbound_rate, 1, 1e6,
-     kRefuse, true, kLive, "Messages per second of all senders; twice as many at once."},
+     kRefuse, true, kLive,
+     "Messages per second of all senders; twice as many at once. Traps and what comes over HTTP "
+     "may have so many each."},
     {"inbound_confirm_rate", "inboundConfirmRate", "POLLUX_INBOUND_CONFIRM_RATE", "",
      &Settings::inbound_confirm_rate, 0.01, 10'000, kRefuse, true, kLive,
      "Devices per second that messages may let be polled at once (`confirm: true`)."},

@@ -51,7 +51,7 @@ void HttpConnection::start() {
 void HttpConnection::refuse() {
     stream_->set_handler(this);
     old_client_ = false;
-    reject(503, "too many connections; try again later");
+    say_no(503, "too many connections; try again later");
     pump();
 }
 
@@ -332,8 +332,12 @@ void HttpConnection::answer_with_upgrade(std::optional<Response> head, UpgradeTa
 }
 
 void HttpConnection::reject(int status, std::string_view reason) {
-    ++link_->serial;  // a responder that comes late finds nothing
     ++server_.counters_.rejected;
+    say_no(status, reason);
+}
+
+void HttpConnection::say_no(int status, std::string_view reason) {
+    ++link_->serial;  // a responder that comes late finds nothing
     close_after_ = true;
     head_only_ = false;
     const auto& shaped = server_.options_.error_page;

@@ -55,6 +55,7 @@ class HttpConnection final : private StreamHandler {
     bool fill();
     void dispatch();
     void reject(int status, std::string_view reason);
+    void say_no(int status, std::string_view reason);
     void append_head(const Response& response, std::optional<std::uint64_t> length, bool chunked);
     void end_of_answer();
     void linger();
@@ -69,7 +70,8 @@ class HttpConnection final : private StreamHandler {
     HttpServer& server_;
     std::unique_ptr<ByteStream> stream_;
     std::shared_ptr<HttpLink> link_ = std::make_shared<HttpLink>();
-    std::size_t index_ = 0;  // in the server's table
+    std::size_t index_ = 0;            // in the server's table
+    std::optional<IpAddress> sender_;  // whom it is counted for, if senders are limited
     RequestParser parser_;
     Phase phase_ = Phase::kReading;
     std::string in_;  // read ahead of the request in work

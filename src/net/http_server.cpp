@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "net/http_connection.hpp"
+#include "net/sender_address.hpp"
 #include "net/tls_stream.hpp"
 
 namespace pollux::net {
@@ -12,6 +13,7 @@ namespace {
 constexpr std::size_t kScratchBytes = 64 * 1024;
 // Connections above the limit that are told so politely; further ones are reset.
 constexpr std::size_t kRefusedPolitely = 64;
+constexpr std::size_t kRefusedPolitelyOfOne = 8;
 
 }  // namespace
 
@@ -120,15 +122,36 @@ base::Result<SocketAddress> HttpServer::listen(SocketAddress at, const TlsServer
     return listeners_.back()->address();
 }
 
+HttpServer::Crowd HttpServer::crowd_of(const std::optional<IpAddress>& sender) {
+    const auto held = sender ? held_.find(*sender) : held_.end();
+    if (held == held_.end() || held->second < options_.max_connections_per_sender) {
+        return Crowd::kRoom;
+    }
+    if (options_.on_crowded) options_.on_crowded(*sender);
+    return held->second < options_.max_connections_per_sender + kRefusedPolitelyOfOne
+               ? Crowd::kFull
+               : Crowd::kFlood;
+}
+
 void HttpServer::adopt(std::unique_ptr<ByteStream> stream, bool secure) {
-    const bool full = connections_.size() >= options_.max_connections;
+    std::optional<IpAddress> sender;
+    if (options_.max_connections_per_sender > 0) {
+        const SocketAddress peer = stream->peer();
+        sender = IpAddress::from_sockaddr(peer.data(), peer.length());
+        if (sender) sender = sender_of(*sender);
+    }
+    const Crowd crowd = crowd_of(sender);
+    const bool full = connections_.size() >= options_.max_connections || crowd != Crowd::kRoom;
     if (full || draining_) ++counters_.refused;
-    if (draining_ || connections_.size() >= options_.max_connections + kRefusedPolitely) {
+    if (draining_ || crowd == Crowd::kFlood ||
+        connections_.size() >= options_.max_connections + kRefusedPolitely) {
         return stream->abort();
     }
     connections_.push_back(std::make_unique<HttpConnection>(*this, std::move(stream), secure));
     HttpConnection& connection = *connections_.back();
     connection.index_ = connections_.size() - 1;
+    connection.sender_ = sender;
+    if (sender) ++held_[*sender];
     if (full) return connection.refuse();
     ++counters_.connections;
     connection.start();
@@ -143,6 +166,11 @@ void HttpServer::remove(HttpConnection& connection) {
         connections_[index]->index_ = index;
     }
     connections_.pop_back();
+    if (const auto& sender = removed->sender_) {
+        const auto held = held_.find(*sender);
+        POLLUX_CHECK(held != held_.end() && held->second > 0);
+        if (--held->second == 0) held_.erase(held);
+    }
     removed.reset();
     if (draining_ && connections_.empty()) drain_timer_.arm_in(base::Duration::zero());
 }

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@
 #include "net/event_loop.hpp"
 #include "net/http_message.hpp"
 #include "net/http_request_parser.hpp"
+#include "net/ip_address.hpp"
 #include "net/tcp_listener.hpp"
 
 namespace pollux::net {
@@ -100,6 +102,10 @@ class Responder {
 struct HttpServerOptions {
     RequestLimits limits = {};
     std::size_t max_connections = 1024;  // one more gets 503
+    // Of one sender (sender_address.hpp), so that nobody takes all of them; one more gets 503, a
+    // few more are reset. 0: no such limit. Streams without an address are not counted.
+    std::size_t max_connections_per_sender = 0;
+    std::function<void(const IpAddress& sender)> on_crowded = {};  // it was refused one of these
     base::Duration idle_timeout = std::chrono::seconds(60);
     base::Duration head_timeout = std::chrono::seconds(10);  // first byte to end of the head
     base::Duration body_timeout = std::chrono::seconds(30);  // end of the head to end of the body
@@ -116,9 +122,9 @@ struct HttpServerOptions {
 
 struct HttpServerCounters {
     std::uint64_t connections = 0;  // accepted and served
-    std::uint64_t refused = 0;      // by max_connections or by `accept`
+    std::uint64_t refused = 0;      // by one of the limits or by `accept`
     std::uint64_t requests = 0;     // handed to the handler
-    std::uint64_t rejected = 0;     // answered with an error of our own
+    std::uint64_t rejected = 0;     // requests answered with an error of our own
     std::uint64_t timeouts = 0;
 };
 
@@ -148,6 +154,9 @@ class HttpServer {
   private:
     friend class HttpConnection;
     void remove(HttpConnection& connection);
+    // Whether the sender of the stream already has all that one may have, or even more than that.
+    enum class Crowd : std::uint8_t { kRoom, kFull, kFlood };
+    Crowd crowd_of(const std::optional<IpAddress>& sender);
     std::string_view date();  // of this second, as the Date field has it
     void finish_drain();
 
@@ -156,6 +165,7 @@ class HttpServer {
     Handler handler_;
     std::vector<std::unique_ptr<TcpListener>> listeners_;
     std::vector<std::unique_ptr<HttpConnection>> connections_;
+    std::map<IpAddress, std::size_t> held_;  // by senders, where they are limited
     HttpServerCounters counters_;
     std::vector<char> scratch_;  // what a connection reads into; one for all
     std::string date_;

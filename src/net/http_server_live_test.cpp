@@ -155,6 +155,31 @@ TEST_F(HttpServerLiveTest, ResetsAndFiltersConnections) {
     EXPECT_EQ(curl({"--interface", "127.0.0.9", url(at, "/")}), "in");
 }
 
+TEST_F(HttpServerLiveTest, ASenderThatHoldsItsConnectionsShutsNobodyElseOut) {
+    std::vector<std::string> crowded;
+    HttpServerOptions options;
+    options.max_connections = 16;
+    options.max_connections_per_sender = 2;
+    options.on_crowded = [&](const IpAddress& sender) { crowded.push_back(sender.to_string()); };
+    HttpServer bounded(*loop, options, [](Request, Responder responder) {
+        responder.send(Response::text(200, "in"));
+    });
+    const SocketAddress at = bounded.listen(SocketAddress::loopback(0)).value();
+    std::vector<int> held;
+    for (int i = 0; i < 30; ++i) {
+        held.push_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        ASSERT_EQ(connect(held.back(), at.data(), at.length()), 0);
+    }
+    ASSERT_TRUE(test::turn_until(*loop, [&] { return bounded.counters().refused >= 28; }));
+    EXPECT_EQ(bounded.counters().connections, 2U);
+    EXPECT_EQ(crowded.front(), "127.0.0.1");
+    EXPECT_EQ(curl({"--interface", "127.0.0.2", url(at, "/")}), "in");
+    for (const int fd : held) close(fd);
+    ASSERT_TRUE(test::turn_until(*loop, [&] { return bounded.connections() == 0; }));
+    EXPECT_EQ(curl({url(at, "/")}), "in");
+    EXPECT_EQ(curl({url(at, "/")}), "in") << "what has ended does not count";
+}
+
 TEST_F(HttpServerLiveTest, SaysWhyItCannotListen) {
     const SocketAddress at = server->listen(SocketAddress::loopback(0)).value();
     const auto taken = server->listen(at);

@@ -252,7 +252,8 @@ base::Status Server::start_threads() {
             });
         };
         shards_.push_back(std::make_unique<Shard>(
-            i, real_drivers(*egress, make_command_rules(settings_, host_keys_), &log_),
+            i,
+            real_drivers(*egress, make_command_rules(settings_, host_keys_), &log_, clock_proofs()),
             std::move(wiring)));
     }
     shard_silent_.resize(shards);

@@ -240,6 +240,8 @@ class Server {
     base::Status look_at_settings_file();
     void save_memories(bool wait);
     base::Result<base::SipKey> inbound_key();
+    // For the shards: what polls prove of clocks is news for whoever hears traps.
+    std::function<void(const std::string&, const protocol::snmp::EngineClock&)> clock_proofs();
     base::Status start_desk(std::vector<std::pair<std::string, std::string>> memories);
     void load_alerts(store::LoadVisitor& visitor);
     base::Status make_alerts();

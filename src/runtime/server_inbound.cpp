@@ -63,6 +63,15 @@ base::Result<base::SipKey> Server::inbound_key() {
     return *(inbound_key_ = key);
 }
 
+std::function<void(const std::string&, const protocol::snmp::EngineClock&)> Server::clock_proofs() {
+    if (!hears_traps_) return nullptr;
+    return [this](const std::string& engine_id, const protocol::snmp::EngineClock& clock) {
+        later([this, engine_id, clock] {
+            if (!stopped_ && desk_) desk_->prove(engine_id, clock);
+        });
+    };
+}
+
 base::Status Server::start_desk(std::vector<std::pair<std::string, std::string>> memories) {
     auto limits = inbound_limits(settings_);
     if (!limits) return std::unexpected(limits.error());

@@ -33,11 +33,14 @@ void log_news(observe::Log& log, const protocol::snmp::ProfileNews& news) {
     }
 }
 
+using Prove = std::function<void(const std::string&, const protocol::snmp::EngineClock&)>;
+
 class RealDrivers final : public Drivers {
   public:
     RealDrivers(net::EventLoop& loop, std::shared_ptr<const net::EgressPolicy> egress,
-                const CommandRules& rules, observe::Log* log)
+                const CommandRules& rules, observe::Log* log, Prove prove)
         : log_(log),
+          prove_(std::move(prove)),
           resolver_(net::Resolver::create(loop, {}).value()),
           egress_(std::move(egress)),
           http_(loop, *resolver_, egress_),
@@ -149,10 +152,16 @@ class RealDrivers final : public Drivers {
                 log_news(*log, news);
             };
         }
+        if (prove_) {
+            seams.prove = [this](const protocol::snmp::ClockProof& proof) {
+                prove_(proof.engine_id, proof.clock);
+            };
+        }
         return seams;
     }
 
     observe::Log* log_;
+    Prove prove_;
     std::unique_ptr<net::Resolver> resolver_;
     std::shared_ptr<const net::EgressPolicy> egress_;
     protocol::HttpDriver http_;
@@ -169,10 +178,10 @@ class RealDrivers final : public Drivers {
 }  // namespace
 
 MakeDrivers real_drivers(std::shared_ptr<const net::EgressPolicy> egress, CommandRules rules,
-                         observe::Log* log) {
-    return [egress = std::move(egress), rules = std::move(rules),
-            log](net::EventLoop& loop) -> std::unique_ptr<Drivers> {
-        return std::make_unique<RealDrivers>(loop, egress, rules, log);
+                         observe::Log* log, Prove prove) {
+    return [egress = std::move(egress), rules = std::move(rules), log,
+            prove = std::move(prove)](net::EventLoop& loop) -> std::unique_ptr<Drivers> {
+        return std::make_unique<RealDrivers>(loop, egress, rules, log, prove);
     };
 }
 

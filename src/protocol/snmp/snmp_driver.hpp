@@ -48,6 +48,12 @@ struct ProfileNews {
     std::string detail;
 };
 
+// An engine has proven what its clock says: for the first time, or since it was started anew.
+struct ClockProof {
+    std::string engine_id;
+    EngineClock clock;
+};
+
 // What the driver needs from outside.
 struct SnmpSeams {
     // Whether an address may be asked. Empty: any.
@@ -57,6 +63,7 @@ struct SnmpSeams {
     std::function<void(const std::string& host, Resolved)> resolve;
     // Is told once for each. Empty: nobody.
     std::function<void(const ProfileNews&)> tell = nullptr;
+    std::function<void(const ClockProof&)> prove = nullptr;
 };
 
 struct SnmpOptions {
@@ -208,6 +215,7 @@ class SnmpDriver final : public Driver, private TransportClient {
     void note_answer(Poll& poll, bool quick);
     void learn(Poll& poll);
     void take_identity(Poll& poll, const model::SnmpReply& answer);
+    void note_identity(Poll& poll, std::uint64_t description, std::uint64_t object_id);
     std::unique_ptr<NarrowCheck> due_check(Poll& poll, const model::SnmpReply& answer);
     void start_check(std::shared_ptr<const model::Ask> ask, const Endpoint& peer,
                      std::unique_ptr<NarrowCheck> check);

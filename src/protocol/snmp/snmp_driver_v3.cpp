@@ -39,6 +39,11 @@ void SnmpDriver::on_v3_datagram(const Endpoint& from, Bytes bytes) {
     }
     poll->bytes_in += bytes.size();
     const V3Answer answer = v3_.read(*message, from, poll->ask->credentials, loop_.now());
+    if (answer.clock_proven && seams_.prove) {
+        const Engine& engine = *v3_.engines().find(from);
+        seams_.prove(
+            {{reinterpret_cast<const char*>(engine.id.data()), engine.id_size}, engine.clock});
+    }
     switch (answer.kind) {
         case V3Answer::Kind::kPdu:
             // It was counted above, and is again below.

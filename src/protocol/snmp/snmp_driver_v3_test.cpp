@@ -274,6 +274,35 @@ TEST(SnmpDriverV3, ANewEngineAndAnEarlierClockAreFollowedWithinTheAsk) {
     EXPECT_EQ(fixture.driver().known_engines(), 1U);
 }
 
+// Who hears traps of the engine follows its clock by this.
+TEST(SnmpDriverV3, TellsTheClockThatADeviceHasProven) {
+    std::vector<ClockProof> proofs;
+    DriverFixture fixture(
+        {.allow = {}, .resolve = {}, .tell = {}, .prove = [&](const ClockProof& one) {
+             proofs.push_back(one);
+         }});
+    const auto user = user_named("u", SnmpAuth::kSha256, SnmpPrivacy::kAes128);
+    CheatingDevice device(fixture.loop(), user);
+    const auto boots = [&] {
+        EXPECT_TRUE(fixture.ask(ask_for(device, user)).ok());
+        EXPECT_TRUE(fixture.ask(ask_for(device, user)).ok());
+        std::vector<std::uint32_t> all;
+        for (const ClockProof& proof : proofs) {
+            EXPECT_EQ(proof.engine_id, device.engine);
+            all.push_back(proof.clock.boots());
+        }
+        proofs.clear();
+        return all;
+    };
+    using Boots = std::vector<std::uint32_t>;
+    EXPECT_EQ(boots(), Boots{5}) << "once it is known";
+    EXPECT_EQ(boots(), Boots{}) << "nothing new";
+    device.boots = 6;
+    EXPECT_EQ(boots(), Boots{6});
+    device.boots = 1;
+    EXPECT_EQ(boots(), Boots{1});
+}
+
 TEST(SnmpDriverV3, AFreshLoginAsksForTheEngineAgain) {
     DriverFixture fixture;
     const auto user = user_named("u", SnmpAuth::kSha256, SnmpPrivacy::kAes128);

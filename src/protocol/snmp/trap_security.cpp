@@ -76,7 +76,8 @@ std::string_view describe(TrapVerdict verdict) {
             return "the signature is wrong: compare snmp_auth and its password with the sender's";
         case TrapVerdict::kNotInTimeWindow:
             return "the sender's clock or count of starts went back: an old message, or a sender "
-                   "that lost its memory; restart Pollux if it is the latter";
+                   "that lost its memory; if it is the latter, poll it by SNMPv3, which proves its "
+                   "clock, or restart Pollux";
         case TrapVerdict::kDecryptionError:
             return "cannot be decrypted: compare snmp_privacy and its password with the sender's";
         case TrapVerdict::kNotForUs: return "neither a trap nor an inform";
@@ -155,17 +156,31 @@ TrapSecurity::Taken TrapSecurity::take_message(const V3View& message, base::Boot
     return taken;
 }
 
+TrapSecurity::Engine* TrapSecurity::find(std::string_view id) {
+    if (engine_index_.empty()) return nullptr;
+    const std::uint32_t known = engine_index_.find(
+        base::siphash24(key_, id), [&](std::uint32_t at) { return engines_[at].id == id; });
+    return known == base::FlatIndex::kNone ? nullptr : &engines_[known];
+}
+
+void TrapSecurity::prove(std::string_view engine_id, const EngineClock& clock) {
+    if (Engine* known = find(engine_id)) {
+        known->clock = clock;
+    } else if (engines_.size() < options_.max_engines) {
+        // Who has not sent a trap yet takes nobody's place.
+        remember(engine_id, clock);
+    }
+}
+
 bool TrapSecurity::is_in_time_of_sender(const V3View& message, base::BootTime now) {
     const std::string_view id = text_of(message.engine_id);
-    const std::uint64_t hash = base::siphash24(key_, id);
-    if (!engine_index_.empty()) {
-        const std::uint32_t known =
-            engine_index_.find(hash, [&](std::uint32_t at) { return engines_[at].id == id; });
-        if (known != base::FlatIndex::kNone) {
-            return engines_[known].clock.accept(message.boots, message.time, now);
-        }
-    }
+    if (Engine* known = find(id)) return known->clock.accept(message.boots, message.time, now);
     if (message.boots == kMaxBoots) return false;
+    remember(id, EngineClock(message.boots, message.time, now));
+    return true;
+}
+
+void TrapSecurity::remember(std::string_view id, const EngineClock& clock) {
     std::size_t place = engines_.size();
     if (place < options_.max_engines) {
         engines_.emplace_back();
@@ -175,10 +190,8 @@ bool TrapSecurity::is_in_time_of_sender(const V3View& message, base::BootTime no
         engine_index_.erase(base::siphash24(key_, engines_[place].id),
                             [&](std::uint32_t at) { return at == place; });
     }
-    engines_[place] = {.id = std::string(id),
-                       .clock = EngineClock(message.boots, message.time, now)};
-    engine_index_.insert(hash, static_cast<std::uint32_t>(place));
-    return true;
+    engines_[place] = {.id = std::string(id), .clock = clock};
+    engine_index_.insert(base::siphash24(key_, id), static_cast<std::uint32_t>(place));
 }
 
 Bytes TrapSecurity::answer(const V3View& message, const ScopedView& scope, const TrapUser& user,

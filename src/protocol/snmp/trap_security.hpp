@@ -77,6 +77,10 @@ class TrapSecurity {
     TrapSecurity(OwnEngine own, base::SipKey key, std::uint64_t salt_start,
                  TrapSecurityOptions options = {});
 
+    // A poll has proven the clock of this engine: it holds, whatever its traps said before. So a
+    // sender that lost its memory is heard again.
+    void prove(std::string_view engine_id, const EngineClock& clock);
+
     // Clocks and keys of users that stay are kept.
     void set_users(std::vector<TrapUser> users) { responder_.set_users(std::move(users)); }
 
@@ -94,6 +98,8 @@ class TrapSecurity {
 
     OwnState own_state(base::BootTime now) const;
     bool is_in_time_of_sender(const V3View& message, base::BootTime now);
+    Engine* find(std::string_view id);
+    void remember(std::string_view id, const EngineClock& clock);
     Taken take_message(const V3View& message, base::BootTime now, std::span<std::uint8_t> buffer);
     Bytes answer(const V3View& message, const ScopedView& scope, const TrapUser& user,
                  const ReceivedNotification& inform, base::BootTime now,

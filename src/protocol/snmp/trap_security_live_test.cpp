@@ -296,6 +296,30 @@ TEST(TrapLive, TrapsFromBeforeTheSendersClockAreRefused) {
     EXPECT_EQ(security.engines(), 1U);
 }
 
+// It was started for the sixth time, and then for the first.
+TEST(TrapLive, ASenderThatLostItsMemoryIsHeardOnceAPollHasProvenItsClock) {
+    const Pair pair = pairs()[3];
+    const auto before = trap_bytes(pair, "6,1000");
+    const auto after = trap_bytes(pair, "1,30");
+    const std::vector<std::uint8_t> hex = from_hex(kSenderEngine);
+    const std::string engine(hex.begin(), hex.end());
+    std::vector<std::uint8_t> buffer(kMaxMessageBytes);
+    const base::BootTime now = net::boot_now();
+    TestSecurity security(user_of(pair));
+    EXPECT_EQ(security.take(before, now, buffer).verdict, TrapVerdict::kAccepted);
+    EXPECT_EQ(security.take(after, now, buffer).verdict, TrapVerdict::kNotInTimeWindow);
+    security.prove("another engine", EngineClock(1, 20, now));
+    EXPECT_EQ(security.take(after, now, buffer).verdict, TrapVerdict::kNotInTimeWindow);
+    security.prove(engine, EngineClock(1, 20, now));
+    EXPECT_EQ(security.take(after, now, buffer).verdict, TrapVerdict::kAccepted);
+    EXPECT_EQ(security.engines(), 2U);
+
+    // After a restart of ours: what was recorded before is refused where a poll was faster.
+    TestSecurity restarted(user_of(pair));
+    restarted.prove(engine, EngineClock(6, 5000, now));
+    EXPECT_EQ(restarted.take(before, now, buffer).verdict, TrapVerdict::kNotInTimeWindow);
+}
+
 TEST(TrapLive, ChangedAndCutTrapsAreNeverAccepted) {
     for (const std::size_t which : {1U, 2U, 4U}) {
         const Pair pair = pairs()[which];

@@ -110,24 +110,31 @@ V3Answer V3Client::read_trusted(const V3View& message, Engine& engine, const Use
     const Parsed<PduView> pdu = parse_pdu(scope->pdu);
     if (!pdu) return broken(pdu.error());
     const std::uint32_t boots_before = engine.clock.boots();
+    const bool synced_before = engine.synced;
     const bool in_time = engine.accept(message.boots, message.time, now);
-    if (engine.clock.boots() != boots_before) engines_.note_change();
+    const bool started_anew = engine.clock.boots() != boots_before;
+    if (started_anew) engines_.note_change();
+    const bool proven = in_time && (started_anew || !synced_before);
     if (pdu->type == PduType::kReport) {
         const ReportKind report = report_kind(*pdu);
         if (report != ReportKind::kNotInTimeWindow) return told(Kind::kRefused, report);
         V3Answer answer = told(Kind::kAgain, report);
+        answer.clock_proven = proven;
         if (!in_time) {
             if (message.boots == kMaxBoots) return told(Kind::kRefused, report);
             engine.clock = EngineClock(message.boots, message.time, now);
             engines_.note_change();
             answer.clock_went_back = true;
+            answer.clock_proven = true;
         }
         return answer;
     }
     if (!in_time) return untrusted("a time outside of the window, as repeated messages have");
     // Signed, but in the open, where the user wants privacy: only a Report may be that.
     if (message.level != level_of(*user)) return untrusted("less security than the user asks for");
-    return read_pdu(message, *scope);
+    V3Answer answer = read_pdu(message, *scope);
+    answer.clock_proven = proven;
+    return answer;
 }
 
 // An unsigned message. Its only use is to tell why a request was not taken: whoever sends it saw

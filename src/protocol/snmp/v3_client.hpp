@@ -36,6 +36,7 @@ struct V3Answer {
     ReportKind report = ReportKind::kOther;
     Problem problem;  // kMalformed and kUntrusted: "the answer has ..."
     bool clock_went_back = false;
+    bool clock_proven = false;  // for the first time, or anew after a restart of the device
 };
 
 class V3Client {

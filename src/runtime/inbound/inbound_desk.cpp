@@ -13,6 +13,7 @@ namespace {
 constexpr base::Duration kHouseEvery = std::chrono::seconds(1);
 constexpr std::uint64_t kResolveEvery = 300;  // turns of the house
 constexpr std::uint64_t kTrimEvery = 3600;    // turns of the house
+constexpr std::uint64_t kCrowdEvery = 10;     // turns of the house
 constexpr base::Duration kStopWait = std::chrono::seconds(5);
 constexpr std::uint64_t kMostKept = INT64_MAX;
 
@@ -74,7 +75,8 @@ base::Status InboundDesk::open() {
             tell(change, row, known);
         },
         [this](const HeardMessage& heard) { follow(heard); });
-    limiter_ = std::make_unique<SourceLimiter>(options_.limits.rates);
+    trap_limiter_ = std::make_unique<SourceLimiter>(options_.limits.rates);
+    http_limiter_ = std::make_unique<SourceLimiter>(options_.limits.rates);
     gate_ =
         std::make_unique<ConfirmGate>(options_.limits.confirm_rate, options_.limits.confirm_pause);
     listener_ = std::make_unique<TrapListener>(*loop_);
@@ -82,9 +84,9 @@ base::Status InboundDesk::open() {
         return status;
     }
     trap_addresses_ = listener_->addresses();
-    traps_ = std::make_unique<TrapDesk>(*loop_, *listener_, *intake_, *limiter_, counts_,
+    traps_ = std::make_unique<TrapDesk>(*loop_, *listener_, *intake_, *trap_limiter_, counts_,
                                         options_.engine, options_.random);
-    http_ = std::make_unique<InboundHttp>(*loop_, *intake_, book_, *limiter_, counts_,
+    http_ = std::make_unique<InboundHttp>(*loop_, *intake_, book_, *http_limiter_, counts_,
                                           options_.random, options_.body_bytes);
     if (auto status = http_->listen(options_.http_listen); !status) return status;
     http_addresses_ = http_->addresses();
@@ -136,6 +138,11 @@ void InboundDesk::set_limits(InboundLimits limits) {
     loop_->post([this, limits = std::move(limits)] { take_limits(limits); });
 }
 
+void InboundDesk::prove(std::string engine_id, protocol::snmp::EngineClock clock) {
+    loop_->post(
+        [this, engine_id = std::move(engine_id), clock] { traps_->prove(engine_id, clock); });
+}
+
 void InboundDesk::present(std::move_only_function<void(std::vector<SignalNews>)> done) {
     loop_->post([this, done = std::move(done)]() mutable { done(book_.present()); });
 }
@@ -175,7 +182,8 @@ void InboundDesk::take_image(std::shared_ptr<const InboundImage> image) {
 
 void InboundDesk::take_limits(const InboundLimits& limits) {
     const base::BootTime now = loop_->now();
-    limiter_->set_rates(now, limits.rates);
+    trap_limiter_->set_rates(now, limits.rates);
+    http_limiter_->set_rates(now, limits.rates);
     gate_->set(now, limits.confirm_rate, limits.confirm_pause);
     intake_->set_limits(limits.keep, limits.keep_for);
     traps_->router().set_forwarders(limits.forwarders);
@@ -275,16 +283,27 @@ void InboundDesk::keep_house() {
     intake_->look_after();
     if (house_turn_ % kResolveEvery == 0) resolve_names();
     if (house_turn_ % kTrimEvery == 0) intake_->trim();
+    if (house_turn_ % kCrowdEvery == 0) tell_crowd();
     arm_push_timer();
     house_timer_->arm_in(kHouseEvery);
 }
 
+void InboundDesk::tell_crowd() {
+    const std::string sender = http_->take_crowded();
+    if (sender.empty()) return;
+    log_.warn("a sender holds too many connections for webhooks and pushes: more are refused",
+              {{"source", sender}, {"limit", std::to_string(InboundHttp::kMostConnectionsOfOne)}});
+}
+
 InboundCounts InboundDesk::counts() {
     InboundCounts all = counts_;
-    // What the server of HTTP refused by itself: too large, too slow, no HTTP.
+    // What the server of HTTP refused by itself: too large, too slow, no HTTP, one connection too
+    // many (of which nobody knows what it would have said).
     all.messages[static_cast<std::size_t>(InboundKind::kWebhook)]
                 [static_cast<std::size_t>(InboundResult::kBadRequest)] +=
         http_->counters().rejected;
+    all.messages[static_cast<std::size_t>(InboundKind::kWebhook)]
+                [static_cast<std::size_t>(InboundResult::kLimited)] += http_->counters().refused;
     all.waiting = intake_->waiting();
     all.unknown_senders = traps_->unknown().size();
     all.datagrams_dropped = listener_->dropped();

@@ -83,6 +83,8 @@ class InboundDesk {
 
     void set_image(std::shared_ptr<const InboundImage> image);
     void set_limits(InboundLimits limits);
+    // A poll has proven the clock of an SNMP engine, which may send traps too.
+    void prove(std::string engine_id, protocol::snmp::EngineClock clock);
     // What is raised now, as if it were told for the first time.
     void present(std::move_only_function<void(std::vector<SignalNews>)> done);
     void collect_counts(std::move_only_function<void(InboundCounts)> done);
@@ -111,6 +113,7 @@ class InboundDesk {
     void watch_pushes();
     void arm_push_timer();
     void keep_house();
+    void tell_crowd();
     InboundCounts counts();
 
     store::Store& store_;
@@ -126,7 +129,10 @@ class InboundDesk {
     InboundCounts counts_;
     TargetBook book_;
     std::unique_ptr<Intake> intake_;
-    std::unique_ptr<SourceLimiter> limiter_;
+    // Apart, because senders over UDP can be forged: what is said in the name of a host must not
+    // use up what it may say over HTTP.
+    std::unique_ptr<SourceLimiter> trap_limiter_;
+    std::unique_ptr<SourceLimiter> http_limiter_;
     std::unique_ptr<ConfirmGate> gate_;
     std::unique_ptr<TrapListener> listener_;
     std::unique_ptr<TrapDesk> traps_;

@@ -15,11 +15,14 @@ namespace {
 constexpr std::size_t kMostParameters = 100;
 constexpr std::size_t kMostPushText = 1024;
 
-net::HttpServerOptions options(std::size_t body_bytes) {
+net::HttpServerOptions options(std::size_t body_bytes,
+                               std::function<void(const net::IpAddress&)> on_crowded) {
     net::HttpServerOptions options;
     options.limits.body_bytes = body_bytes;
     options.limits.target_bytes = 4096;
-    options.max_connections = 512;
+    options.max_connections = 1024;
+    options.max_connections_per_sender = InboundHttp::kMostConnectionsOfOne;
+    options.on_crowded = std::move(on_crowded);
     options.idle_timeout = std::chrono::seconds(30);
     options.body_timeout = std::chrono::seconds(15);
     return options;
@@ -72,9 +75,12 @@ InboundHttp::InboundHttp(net::EventLoop& loop, Intake& intake, TargetBook& book,
       limiter_(limiter),
       counts_(counts),
       tokens_(key),
-      http_(loop, options(body_bytes), [this](net::Request request, net::Responder responder) {
-          handle(std::move(request), std::move(responder));
-      }) {}
+      http_(loop,
+            options(body_bytes,
+                    [this](const net::IpAddress& sender) { crowded_ = sender.to_string(); }),
+            [this](net::Request request, net::Responder responder) {
+                handle(std::move(request), std::move(responder));
+            }) {}
 
 base::Status InboundHttp::listen(const std::vector<std::string>& addresses) {
     for (const std::string& text : addresses) {

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -22,6 +23,10 @@ namespace pollux::runtime {
 
 class InboundHttp {
   public:
+    // Of one address (of IPv6: of one /64) at a time, so that no host shuts out the others. As many
+    // as a proxy or a site behind one address needs for what its sender may say at once.
+    static constexpr std::size_t kMostConnectionsOfOne = 256;
+
     // Everything outlives it. `key` is random.
     InboundHttp(net::EventLoop& loop, Intake& intake, TargetBook& book, SourceLimiter& limiter,
                 InboundCounts& counts, base::SipKey key, std::size_t body_bytes);
@@ -30,6 +35,8 @@ class InboundHttp {
     void set_image(const InboundImage& image);
     const std::vector<std::string>& addresses() const { return addresses_; }
     const net::HttpServerCounters& counters() const { return http_.counters(); }
+    // Who was refused a connection for having too many, since this was asked; empty: nobody.
+    std::string take_crowded() { return std::exchange(crowded_, {}); }
     void close(base::Duration at_most, std::move_only_function<void()> closed) {
         http_.drain(at_most, std::move(closed));
     }
@@ -54,6 +61,7 @@ class InboundHttp {
     InboundCounts& counts_;
     TokenTable tokens_;
     std::vector<std::string> addresses_;
+    std::string crowded_;
     net::HttpServer http_;
 };
 

@@ -17,6 +17,33 @@ using namespace std::chrono_literals;
 
 constexpr const char* kDoorToken = "token-of-door-0123456789";
 
+// So many sockets of 127.0.0.1, connected to a port of it.
+class Sockets {
+  public:
+    Sockets(int type, std::uint16_t port, std::size_t count) {
+        const net::test::TestAddress address("127.0.0.1", port);
+        while (all_.size() < count) {
+            all_.push_back(socket(address.family(), type | SOCK_CLOEXEC, 0));
+            EXPECT_EQ(connect(all_.back(), address.get(), address.length), 0);
+        }
+    }
+    ~Sockets() { close_all(); }
+    Sockets(const Sockets&) = delete;
+    Sockets& operator=(const Sockets&) = delete;
+
+    void send_first(std::string_view text) {
+        EXPECT_EQ(send(all_.front(), text.data(), text.size(), 0),
+                  static_cast<ssize_t>(text.size()));
+    }
+    void close_all() {
+        for (const int fd : all_) close(fd);
+        all_.clear();
+    }
+
+  private:
+    std::vector<int> all_;
+};
+
 class InboundHttpLive : public testing::Test {
   protected:
     void SetUp() override {
@@ -32,6 +59,18 @@ class InboundHttpLive : public testing::Test {
     bool told(const std::string& words) {
         return Process::wait_until(net::test::kPatience,
                                    [&] { return stage_.log().find(words) != std::string::npos; });
+    }
+
+    // Sends traps until one is more than the rates allow.
+    void traps_beyond(SourceRates rates) {
+        InboundLimits limits;
+        limits.rates = rates;
+        stage_.desk->set_limits(limits);
+        Sockets sender(SOCK_DGRAM, stage_.trap_port, 1);
+        EXPECT_TRUE(Process::wait_until(net::test::kPatience, [&] {
+            sender.send_first("no trap at all");
+            return count(InboundKind::kTrap, InboundResult::kLimited) > 0;
+        }));
     }
 
     DeskStage stage_;
@@ -144,6 +183,30 @@ TEST_F(InboundHttpLive, OneSenderCannotSayMoreThanItsMeasure) {
     EXPECT_THAT(all, HasSubstr(" 429"));
     EXPECT_THAT(all, HasSubstr(" 200"));
     EXPECT_GE(count(InboundKind::kPush, InboundResult::kLimited), 1u);
+}
+
+// Anybody can write the address of the backup server into a datagram.
+TEST_F(InboundHttpLive, TrapsInTheNameOfASenderTakeNothingFromItsPushes) {
+    traps_beyond({.source = 0.01, .all = 1000});
+    EXPECT_THAT(stage_.curl(fmt::format("/push/{}", kDoorToken)), EndsWith(" 200"));
+}
+
+TEST_F(InboundHttpLive, TrapsOfEverybodyTakeNothingFromPushes) {
+    traps_beyond({.source = 1000, .all = 0.01});
+    EXPECT_THAT(stage_.curl(fmt::format("/push/{}", kDoorToken)), EndsWith(" 200"));
+}
+
+TEST_F(InboundHttpLive, AHostThatHoldsItsConnectionsShutsNobodyElseOut) {
+    const std::string push = fmt::format("/push/{}", kDoorToken);
+    Sockets held(SOCK_STREAM, stage_.http_port, InboundHttp::kMostConnectionsOfOne + 20);
+    EXPECT_TRUE(told("holds too many connections")) << stage_.log();
+    EXPECT_THAT(stage_.log(), HasSubstr("127.0.0.1"));
+    EXPECT_THAT(stage_.curl(push), Not(EndsWith(" 200")));
+    EXPECT_THAT(stage_.curl(push, {"--interface", "127.0.0.2"}), EndsWith(" 200"));
+    EXPECT_GE(count(InboundKind::kWebhook, InboundResult::kLimited), 20u);
+    held.close_all();
+    EXPECT_TRUE(Process::wait_until(net::test::kPatience,
+                                    [&] { return stage_.curl(push).ends_with(" 200"); }));
 }
 
 TEST_F(InboundHttpLive, SilenceIsToldAndEndsWithTheNextHeartbeat) {

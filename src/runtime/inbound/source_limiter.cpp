@@ -2,19 +2,12 @@
 
 #include <algorithm>
 
+#include "net/sender_address.hpp"
+
 namespace pollux::runtime {
 namespace {
 
 constexpr base::Duration kSweepEvery = std::chrono::seconds(1);
-
-// A machine has 2^64 addresses of IPv6 to speak from.
-net::IpAddress sender_of(const net::IpAddress& source) {
-    const net::IpAddress plain = source.unwrapped();
-    if (plain.is_v4()) return plain;
-    std::array<std::uint8_t, 16> bytes{};
-    std::ranges::copy(plain.bytes().first(8), bytes.begin());
-    return net::IpAddress::v6(bytes);
-}
 
 double burst_of(double rate) { return std::max(1.0, 2 * rate); }
 
@@ -38,7 +31,7 @@ void SourceLimiter::set_rates(base::BootTime now, SourceRates rates) {
 }
 
 bool SourceLimiter::admit(const net::IpAddress& source, base::BootTime now) {
-    const net::IpAddress sender = sender_of(source);
+    const net::IpAddress sender = net::sender_of(source);
     auto found = sources_.find(sender);
     if (found == sources_.end()) {
         if (sources_.size() >= kMostSources) forget_quiet(now);

@@ -24,6 +24,9 @@ class TrapDesk {
 
     // Targets, and the users of v3 among their credentials.
     void set_image(const InboundImage& image);
+    void prove(const std::string& engine_id, const protocol::snmp::EngineClock& clock) {
+        security_.prove(engine_id, clock);
+    }
     TrapRouter& router() { return router_; }
     const UnknownSenders& unknown() const { return unknown_; }
 

@@ -383,5 +383,25 @@ TEST_F(TrapLive, SocketsOfSystemdAreTaken) {
     EXPECT_TRUE(stage_.wait_for_rows(1));
 }
 
+// It counts its starts anew, as a device does that was reset.
+TEST_F(TrapLive, ASenderThatLostItsMemoryIsHeardOnceAPollHasProvenItsClock) {
+    auto closed = traps_of("closed");
+    closed->credentials = v3_user();
+    stage_.start(image_of({closed}));
+    const auto send = [&](const std::string& clock) {
+        const Ran ran = stage_.send(
+            "snmptrap", with(kV3, {"-e", "0x8000000001020304", "-Z", clock}), kLinkDownArguments);
+        EXPECT_EQ(ran.code, 0) << ran.output;
+    };
+    send("6,1000");
+    EXPECT_TRUE(wait_for(InboundKind::kTrap, InboundResult::kStored, 1)) << stage_.log();
+    send("1,30");
+    EXPECT_TRUE(wait_for(InboundKind::kTrap, InboundResult::kRefused, 1)) << stage_.log();
+    stage_.desk->prove(std::string("\x80\0\0\0\x01\x02\x03\x04", 8),
+                       snmp::EngineClock(1, 20, net::boot_now()));
+    send("1,31");
+    EXPECT_TRUE(wait_for(InboundKind::kTrap, InboundResult::kStored, 2)) << stage_.log();
+}
+
 }  // namespace
 }  // namespace pollux::runtime
