@@ -40,7 +40,9 @@ constexpr Line kLines[] = {
 
     // --- the system
     {"read", "system", "public", kByLabels, "getDocs getDocsStyle getOpenApi"},
-    {"read", "system", "general", kByLabels, "getStats getVersion listQueues listWorkers"},
+    {"read", "system", "general", kByLabels,
+     "getStats getVersion getQueueHistory getRegionHistory getWorkerHistory listQueues "
+     "listRegions listWorkers"},
 
     // --- breakers and dead letters: admins only
     {"read", "monitoring", "general", kByLabels, "getSchedulerHealth listBreakers listDeadLetters"},
@@ -57,7 +59,8 @@ constexpr Line kLines[] = {
 
     // --- alerts, incidents, silences
     {"read", "monitoring", "general", kByLabels,
-     "listAlerts getAlert getAlertStats listIncidents getIncident listSilences getSilence"},
+     "listAlerts getAlert getAlertStats listIncidents getIncident"},
+    {"read", "monitoring", "public", kByLabels, "listSilences getSilence"},
     {"operate", "monitoring", "general", kByLabels,
      "changeAlerts acknowledgeAlert unacknowledgeAlert resolveAlert acknowledgeIncident "
      "resolveIncident addIncidentNote expireSilence"},
@@ -68,7 +71,8 @@ constexpr Line kLines[] = {
     // --- who is told
     {"read", "monitoring", "general", kEverywhere,
      "listChannels listNotifications getNotification testRoute"},
-    {"operate", "monitoring", "general", kEverywhere, "retryNotification testReceiver"},
+    {"operate", "monitoring", "general", kEverywhere,
+     "retryNotification dismissNotification testReceiver"},
 
     // --- what tools of Alertmanager ask
     {"read", "monitoring", "general", kByLabels,
@@ -76,8 +80,9 @@ constexpr Line kLines[] = {
     {"operate", "monitoring", "general", kByLabels, "v2PostAlerts v2PostSilence v2ExpireSilence"},
 
     // --- what is configured
-    {"read", "fleet", "general", kByLabels,
-     "listDevices getDevice getDeviceProfile listGroups getGroup listCredentials getCredential "
+    {"read", "fleet", "general", kByLabels, "getDeviceProfile"},
+    {"read", "fleet", "public", kByLabels,
+     "listDevices getDevice listGroups getGroup listCredentials getCredential "
      "listSources getSource listReceivers getReceiver listRoutes getRoute listTargets getTarget "
      "listAddons getAddon"},
     {"manage", "fleet", "config-write", kByLabels,
@@ -89,12 +94,12 @@ constexpr Line kLines[] = {
      "createRoute replaceRoute removeRoute adoptRoute "
      "createTarget replaceTarget removeTarget"},
     {"operate", "fleet", "config-write", kByLabels, "enableTarget disableTarget changeTargets"},
-    {"manage", "fleet", "general", kEverywhere, "getAddonManifest"},
+    {"manage", "fleet", "public", kEverywhere, "getAddonManifest"},
     {"manage", "fleet", "config-write", kEverywhere,
      "createAddon replaceAddon removeAddon enableAddon disableAddon testAddon"},
 
     // --- settings
-    {"read", "settings", "general", kByLabels,
+    {"read", "settings", "public", kByLabels,
      "getSettings getMonitoringSettings listSettingsVersions diffSettings"},
     {"manage", "settings", "config-write", kEverywhere,
      "changeSettings changeMonitoringSettings previewMonitoring rollbackSettings"},
