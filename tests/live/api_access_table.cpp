@@ -80,9 +80,8 @@ constexpr Line kLines[] = {
     {"operate", "monitoring", "general", kByLabels, "v2PostAlerts v2PostSilence v2ExpireSilence"},
 
     // --- what is configured
-    {"read", "fleet", "general", kByLabels, "getDeviceProfile"},
     {"read", "fleet", "public", kByLabels,
-     "listDevices getDevice listGroups getGroup listCredentials getCredential "
+     "listDevices getDevice getDeviceProfile listGroups getGroup listCredentials getCredential "
      "listSources getSource listReceivers getReceiver listRoutes getRoute listTargets getTarget "
      "listAddons getAddon"},
     {"manage", "fleet", "config-write", kByLabels,
