@@ -21,6 +21,16 @@ function overlaps() {
     }
     return { left, top, right, bottom, width: right - left, height: bottom - top };
   };
+  // Whether what lies at its middle hides it: a bar or a dialog with a ground of its own. Without one both are seen.
+  const hidden = (box, node) => {
+    const at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    if (at === null) return true;
+    if (node.parentElement.contains(at)) return false;
+    for (let one = at; one !== null && !one.contains(node); one = one.parentElement) {
+      if (!/^rgba\(.*, 0\)$/.test(getComputedStyle(one).backgroundColor)) return true;
+    }
+    return false;
+  };
   // Lines of text that cross each other.
   const lines = [];
   const walk = document.createTreeWalker(document.querySelector('main') ?? document.body, NodeFilter.SHOW_TEXT);
@@ -29,12 +39,12 @@ function overlaps() {
     const node = walk.currentNode;
     if (node.textContent.trim() === '' || node.parentElement.closest('.seen-by-readers, svg, textarea, pre, [aria-hidden=true]')) continue;
     const own = getComputedStyle(node.parentElement);
-    if (own.visibility === 'hidden' || own.position === 'absolute') continue;
+    // Also what a closed part holds back has a place.
+    if (own.visibility === 'hidden' || own.position === 'absolute' || !node.parentElement.checkVisibility()) continue;
     range.selectNodeContents(node);
     for (const whole of range.getClientRects()) {
       const box = shown(whole, node);
-      const at = seen(box) ? document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2) : null;
-      if (at !== null && (at.contains(node) || node.parentElement.contains(at))) lines.push({ node, box, text: node.textContent.trim().slice(0, 30) });
+      if (seen(box) && !hidden(box, node)) lines.push({ node, box, text: node.textContent.trim().slice(0, 30) });
     }
   }
   for (let a = 0; a < lines.length; a += 1) {
