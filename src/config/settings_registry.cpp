@@ -390,7 +390,7 @@ constexpr SettingDef kAlerts[] = {
      "`self_breaker_open`: how long the breaker of a target may be open of whose failure no alert "
      "tells."},
     {"self_success_ratio", "selfSuccessRatio", "POLLUX_SELF_SUCCESS_RATIO", "",
-     &Settings::self_success_ratio, 0, 0.99, kRefuse, false, kLive,
+     &Settings::self_success_ratio, 0, 1, kRefuse, false, kLive,
      "`self_success_ratio`: share of the polls that must succeed; well again is when a fifth of "
      "the rest fails, 99 % for 95 %."},
     {"self_average_poll", "selfAveragePoll", "POLLUX_SELF_AVERAGE_POLL", "",

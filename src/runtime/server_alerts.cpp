@@ -1,6 +1,7 @@
 // The server's side of alerts: makes the desk, gives it the fleet and the rules, and lets it run.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <future>
 
 #include "config/notify.hpp"
@@ -66,7 +67,8 @@ alert::SelfLimits self_limits(const config::Settings& settings) {
     made.start_lag = settings.self_start_lag;
     made.dead_letters_more = static_cast<std::uint64_t>(settings.self_dead_letters);
     made.breaker_for = settings.self_breaker_open;
-    made.success_low = settings.self_success_ratio;
+    // Between wrong and well there must be room, also where every poll has to succeed.
+    made.success_low = std::min(settings.self_success_ratio, 0.999);
     made.success_well = 1 - (1 - made.success_low) / 5;
     made.poll_slow_s = base::to_seconds(settings.self_average_poll);
     made.poll_well_s = made.poll_slow_s * 2 / 5;
