@@ -68,6 +68,7 @@ export const overlays = ({ incident, alert, held }) => [
   { name: 'a message', hash: '#/settings?tab=notifications', open: row('Log of deliveries') },
   { name: 'add a silence', hash: '#/settings?tab=silences', open: press('Add a silence') },
   { name: 'a silence', hash: '#/settings?tab=silences', open: row('Silences') },
+  { name: 'add a credential', hash: '#/settings?tab=credentials', open: press('Add a credential') },
   { name: 'add a user', hash: '#/settings?tab=users', open: press('Add a user') },
   { name: 'edit a user', hash: '#/settings?tab=users', open: entry('Acts on mallory', 'Edit') },
   { name: 'sessions of a user', hash: '#/settings?tab=users', open: entry('Acts on mallory', 'Sessions') },
