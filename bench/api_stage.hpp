@@ -41,7 +41,7 @@ class LetIn final : public api::Authenticator {
                                     const api::Route&) override {
         return {};
     }
-    void refused(const access::Principal&, const net::Request&, const api::Route&) override {}
+    void refused(const api::Refusal&) override {}
 
   private:
     access::Principal everybody_;

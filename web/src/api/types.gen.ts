@@ -1252,6 +1252,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/queues/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last 24 hours of one class.
+         * @description Oldest first, in steps of five minutes, without the step under way and those in which nothing happened. One that nobody knows has no points.
+         */
+        get: operations["getQueueHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ready": {
         parameters: {
             query?: never;
@@ -1343,6 +1363,46 @@ export interface paths {
          * @description Answers with the ids of the notifications. What the channels said stands in GET /api/notifications/{id} a moment later: state, attempts, last_error.
          */
         post: operations["testReceiver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/regions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where targets are polled from: what is under way there, and how the last 24 hours went.
+         * @description The local region, which this server polls itself, has the empty name. `slots` is how many runs its workers take at once; without it there is no limit, and 0 means that nobody serves the region: its targets wait. The rest is as for queues.
+         */
+        get: operations["listRegions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/regions/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last 24 hours of one region.
+         * @description Oldest first, in steps of five minutes, without the step under way and those in which nothing happened. One that nobody knows has no points.
+         */
+        get: operations["getRegionHistory"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2339,6 +2399,26 @@ export interface paths {
          * @description `cpu_share` is of one core, over the last seconds. `active`, `completed` and `failed` count requests of shards, runs of the core, messages, jobs, and batches of writers since the start. Who did not answer for 5 s is `silent`.
          */
         get: operations["listWorkers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workers/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last 24 hours of one worker.
+         * @description Oldest first, in steps of five minutes, without the step under way. `cpu_share` is of one core for each thread of that name. In memory: a restart begins anew.
+         */
+        get: operations["getWorkerHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6636,6 +6716,60 @@ export interface operations {
             };
         };
     };
+    getQueueHistory: {
+        parameters: {
+            query: {
+                /**
+                 * @description the class
+                 * @example snmp-system
+                 */
+                class: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "step": 300,
+                     *       "points": [
+                     *         {
+                     *           "at": "2026-01-02T03:00:00.000Z",
+                     *           "started": 120,
+                     *           "finished": 120,
+                     *           "failed": 1,
+                     *           "success_ratio": 0.9916666,
+                     *           "mean": 0.062,
+                     *           "p95": 0.19
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        step: number;
+                        points: unknown[];
+                    };
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getReady: {
         parameters: {
             query?: never;
@@ -7008,6 +7142,92 @@ export interface operations {
                      *     }
                      */
                     "application/json": unknown;
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRegions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "time": "2026-01-02T03:04:05.000Z",
+                     *       "items": []
+                     *     }
+                     */
+                    "application/json": unknown;
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRegionHistory: {
+        parameters: {
+            query?: {
+                /** @description the region; left out: the local one */
+                region?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "step": 300,
+                     *       "points": [
+                     *         {
+                     *           "at": "2026-01-02T03:00:00.000Z",
+                     *           "started": 120,
+                     *           "finished": 120,
+                     *           "failed": 1,
+                     *           "success_ratio": 0.9916666,
+                     *           "mean": 0.062,
+                     *           "p95": 0.19
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        step: number;
+                        points: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -10741,6 +10961,57 @@ export interface operations {
                      *     }
                      */
                     "application/json": unknown;
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWorkerHistory: {
+        parameters: {
+            query: {
+                /**
+                 * @description its name
+                 * @example pollux-core
+                 */
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "step": 300,
+                     *       "points": [
+                     *         {
+                     *           "at": "2026-01-02T03:00:00.000Z",
+                     *           "cpu_share": 0.12,
+                     *           "completed": 3600,
+                     *           "failed": 2
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        step: number;
+                        points: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
