@@ -129,7 +129,8 @@ TEST(Endpoint, SaysWhatIsMissing) {
     EXPECT_EQ(problem(channel), "");
     channel.template_name = "alertmanger";
     EXPECT_THAT(problem(channel),
-                HasSubstr("there is no template \"alertmanger\"; there are alertmanager"));
+                HasSubstr("there is no template \"alertmanger\", did you mean alertmanager?; there "
+                          "are alertmanager"));
     channel.template_name.clear();
     channel.params["prio"] = "1";
     EXPECT_THAT(problem(channel), HasSubstr("no parameter \"prio\""));

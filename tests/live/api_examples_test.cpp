@@ -227,12 +227,15 @@ class ApiExamplesWithState : public FailingStage {
              R"([{"labels":{"alertname":"Backup","device":"nas","severity":"critical"}}])", "");
         ApiClient root = admin();
         std::string failed;
-        ASSERT_TRUE(eventually([&] {
+        const auto fails = [&] {
             failed = root.get("/api/notifications?state=failed").at("items.0.id");
             return !failed.empty();
-        })) << root.get("/api/notifications").body;
+        };
+        ASSERT_TRUE(eventually(fails)) << root.get("/api/notifications").body;
         ask("getNotification", failed);
         ask("retryNotification", failed);
+        ASSERT_TRUE(eventually(fails)) << root.get("/api/notifications").body;
+        ask("dismissNotification", failed);
         const std::string silence =
             made("/api/v2/silences",
                  document::to_json(operations_.at("v2PostSilence").request_example), "silenceID");

@@ -21,7 +21,7 @@ protocol: webhook
 webhook:
   fields: {state: $.state}
 signals:
-  - {type: alarm, when: state == 'bad', clear_when: state == 'good', severity: critical, title: "{device} has an alarm"}
+  - {type: alarm, when: state != 'none', clear_when: state == 'good', severity: critical, title: "{device} has an alarm"}
 )";
 constexpr const char* kLinkDown = "1.3.6.1.6.3.1.1.5.3";
 constexpr const char* kLinkUp = "1.3.6.1.6.3.1.1.5.4";
