@@ -9,6 +9,7 @@
 
 #include "api/call.hpp"
 #include "api/etag.hpp"
+#include "api/example_schema.hpp"
 #include "document/json_writer.hpp"
 
 namespace pollux::api {
@@ -129,8 +130,14 @@ void write_responses(JsonWriter& json, const Route& route) {
     json.key("responses").object();
     json.key(std::to_string(route.status)).object();
     json.field("description", route.upgrade ? "Switching to WebSocket." : "Done.");
-    if (!route.response_schema.empty() || !route.response_example.empty()) {
-        write_content(json, route.response_type, route.response_schema, route.response_example);
+    // 204 has no body.
+    if (route.status != 204 &&
+        (!route.response_schema.empty() || !route.response_example.empty())) {
+        const bool derived =
+            route.response_schema.empty() && route.response_type == "application/json";
+        const std::string shown = derived ? schema_of_example(route.response_example)
+                                          : std::string(route.response_schema);
+        write_content(json, route.response_type, shown, route.response_example);
     }
     json.end_object();
     json.key("default").object().field("description", "A problem.");

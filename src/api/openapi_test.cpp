@@ -63,6 +63,22 @@ TEST(OpenApi, DescribesTheTable) {
     EXPECT_THAT(text, HasSubstr(R"("security":[])"));
 }
 
+TEST(OpenApi, DescribesAnswersByTheirExamplesWhereNothingElseIsSaid) {
+    std::vector<Route> routes = sample();
+    routes[1].response_example = R"({"done":true})";
+    std::string text = openapi_document(routes, {}, kSchemas);
+    EXPECT_THAT(OpenApiCheck::run(text), IsEmpty());
+    EXPECT_THAT(text, HasSubstr(R"("schema":{"type":"object","properties":{"done":)"
+                                R"({"type":"boolean"}}},"example":{"done":true})"));
+    EXPECT_THAT(text, HasSubstr(R"("schema":{"type":"array","items":{"$ref":)"))
+        << "what is said stays";
+    // An answer without a body has nothing to describe.
+    routes[1].status = 204;
+    text = openapi_document(routes, {}, kSchemas);
+    EXPECT_THAT(text, Not(HasSubstr(R"("done")")));
+    EXPECT_THAT(OpenApiCheck::run(text), IsEmpty());
+}
+
 TEST(OpenApi, TheCheckFindsWhatIsWrong) {
     std::vector<Route> routes = sample();
     routes[0].operation = "pokeThing";

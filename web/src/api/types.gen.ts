@@ -2526,7 +2526,19 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: {
+                            name?: string;
+                            version?: string;
+                            title?: string;
+                            description?: string;
+                            protocol?: string;
+                            targets?: number;
+                            origin?: string;
+                            enabled?: boolean;
+                            revision?: number;
+                        }[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -2590,7 +2602,20 @@ export interface operations {
                      *       "metrics": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        version?: string;
+                        title?: string;
+                        description?: string;
+                        protocol?: string;
+                        targets?: number;
+                        origin?: string;
+                        enabled?: boolean;
+                        revision?: number;
+                        parameters?: unknown[];
+                        groups?: unknown[];
+                        metrics?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -2637,7 +2662,20 @@ export interface operations {
                      *       "metrics": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        version?: string;
+                        title?: string;
+                        description?: string;
+                        protocol?: string;
+                        targets?: number;
+                        origin?: string;
+                        enabled?: boolean;
+                        revision?: number;
+                        parameters?: unknown[];
+                        groups?: unknown[];
+                        metrics?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -2702,7 +2740,20 @@ export interface operations {
                      *       "metrics": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        version?: string;
+                        title?: string;
+                        description?: string;
+                        protocol?: string;
+                        targets?: number;
+                        origin?: string;
+                        enabled?: boolean;
+                        revision?: number;
+                        parameters?: unknown[];
+                        groups?: unknown[];
+                        metrics?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -2736,25 +2787,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "snmp-system",
-                     *       "version": "1.0.0",
-                     *       "title": "System",
-                     *       "description": "",
-                     *       "protocol": "snmp",
-                     *       "targets": 1,
-                     *       "origin": "shipped",
-                     *       "enabled": true,
-                     *       "revision": 0,
-                     *       "parameters": [],
-                     *       "groups": [],
-                     *       "metrics": []
-                     *     }
-                     */
-                    "application/json": unknown;
-                };
+                content?: never;
             };
             /** @description A problem. */
             default: {
@@ -2807,7 +2840,20 @@ export interface operations {
                      *       "metrics": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        version?: string;
+                        title?: string;
+                        description?: string;
+                        protocol?: string;
+                        targets?: number;
+                        origin?: string;
+                        enabled?: boolean;
+                        revision?: number;
+                        parameters?: unknown[];
+                        groups?: unknown[];
+                        metrics?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -2861,7 +2907,20 @@ export interface operations {
                      *       "metrics": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        version?: string;
+                        title?: string;
+                        description?: string;
+                        protocol?: string;
+                        targets?: number;
+                        origin?: string;
+                        enabled?: boolean;
+                        revision?: number;
+                        parameters?: unknown[];
+                        groups?: unknown[];
+                        metrics?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -2962,7 +3021,25 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        asks?: string[];
+                        steps?: {
+                            failed?: boolean;
+                            changed?: boolean;
+                            readings?: {
+                                [key: string]: string;
+                            };
+                            samples?: {
+                                [key: string]: string;
+                            };
+                            conditions?: Record<string, never>;
+                            rows?: unknown[];
+                            signals?: unknown[];
+                            problems?: unknown[];
+                            missing?: number;
+                            degraded?: boolean;
+                        }[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -3032,7 +3109,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -3123,7 +3202,11 @@ export interface operations {
                      *       "more": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        changed?: number;
+                        results?: unknown[];
+                        more?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -3163,7 +3246,15 @@ export interface operations {
                      *       "review": true
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        total_active?: number;
+                        total_open?: number;
+                        by_severity?: Record<string, never>;
+                        by_status?: Record<string, never>;
+                        by_addon?: Record<string, never>;
+                        partial?: boolean;
+                        review?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -3208,7 +3299,18 @@ export interface operations {
                      *       "notifications": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        status?: string;
+                        evidence?: {
+                            rule?: string;
+                            fields?: Record<string, never>;
+                        };
+                        flap_percent?: number;
+                        silenced_by?: unknown[];
+                        timeline?: unknown[];
+                        notifications?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -3321,7 +3423,33 @@ export interface operations {
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        number?: number;
+                        fingerprint?: string;
+                        source?: string;
+                        addon?: string;
+                        alert_type?: string;
+                        target?: string;
+                        device_name?: string;
+                        device_ip?: string;
+                        labels?: {
+                            [key: string]: string;
+                        };
+                        groups?: unknown[];
+                        severity?: string;
+                        title?: string;
+                        status?: string;
+                        occurrence_count?: number;
+                        /** Format: date-time */
+                        first_seen?: string;
+                        /** Format: date-time */
+                        last_seen?: string;
+                        flapping?: boolean;
+                        stale?: boolean;
+                        version?: number;
+                        provisional?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -3394,7 +3522,33 @@ export interface operations {
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        number?: number;
+                        fingerprint?: string;
+                        source?: string;
+                        addon?: string;
+                        alert_type?: string;
+                        target?: string;
+                        device_name?: string;
+                        device_ip?: string;
+                        labels?: {
+                            [key: string]: string;
+                        };
+                        groups?: unknown[];
+                        severity?: string;
+                        title?: string;
+                        status?: string;
+                        occurrence_count?: number;
+                        /** Format: date-time */
+                        first_seen?: string;
+                        /** Format: date-time */
+                        last_seen?: string;
+                        flapping?: boolean;
+                        stale?: boolean;
+                        version?: number;
+                        provisional?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -3467,7 +3621,33 @@ export interface operations {
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        number?: number;
+                        fingerprint?: string;
+                        source?: string;
+                        addon?: string;
+                        alert_type?: string;
+                        target?: string;
+                        device_name?: string;
+                        device_ip?: string;
+                        labels?: {
+                            [key: string]: string;
+                        };
+                        groups?: unknown[];
+                        severity?: string;
+                        title?: string;
+                        status?: string;
+                        occurrence_count?: number;
+                        /** Format: date-time */
+                        first_seen?: string;
+                        /** Format: date-time */
+                        last_seen?: string;
+                        flapping?: boolean;
+                        stale?: boolean;
+                        version?: number;
+                        provisional?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -3535,7 +3715,22 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: {
+                            number?: number;
+                            /** Format: date-time */
+                            at?: string;
+                            result?: string;
+                            principal?: string;
+                            address?: string;
+                            action?: string;
+                            object?: string;
+                            reason?: string;
+                            before?: string;
+                            after?: string;
+                            request_id?: string;
+                        }[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -3622,7 +3817,21 @@ export interface operations {
                      *       "findings": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        ok?: boolean;
+                        records?: number;
+                        first?: number;
+                        last?: number;
+                        removed?: number;
+                        checkpoints?: number;
+                        newest_checkpoint?: number;
+                        /** Format: date-time */
+                        newest_checkpoint_time?: string;
+                        key?: string;
+                        public_key?: string;
+                        found?: number;
+                        findings?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -3709,7 +3918,10 @@ export interface operations {
                      *       "sentinel": {}
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                        sentinel?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -3755,7 +3967,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -3810,7 +4024,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -3853,7 +4075,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -3910,7 +4140,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -3944,21 +4182,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "switch-1",
-                     *       "id": "0190a5e0-0000-7000-8000-000000000000",
-                     *       "origin": "api",
-                     *       "version": 1,
-                     *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {
-                     *         "address": "192.0.2.1"
-                     *       }
-                     *     }
-                     */
-                    "application/json": unknown;
-                };
+                content?: never;
             };
             /** @description A problem. */
             default: {
@@ -4007,7 +4231,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -4053,7 +4285,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -4113,7 +4347,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -4156,7 +4398,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -4218,7 +4468,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -4252,21 +4510,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "switch-1",
-                     *       "id": "0190a5e0-0000-7000-8000-000000000000",
-                     *       "origin": "api",
-                     *       "version": 1,
-                     *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {
-                     *         "address": "192.0.2.1"
-                     *       }
-                     *     }
-                     */
-                    "application/json": unknown;
-                };
+                content?: never;
             };
             /** @description A problem. */
             default: {
@@ -4315,7 +4559,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -4351,7 +4603,9 @@ export interface operations {
                      *       "profiles": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        profiles?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -4483,7 +4737,21 @@ export interface operations {
                      *       "epoch": 7
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        events: {
+                            type: string;
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            key?: string;
+                            data?: Record<string, never>;
+                        }[];
+                        last: number;
+                        more: boolean;
+                        resync: boolean;
+                        newest: number;
+                        epoch: number;
+                    };
                 };
             };
             /** @description A problem. */
@@ -4660,7 +4928,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -4717,7 +4987,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -4760,7 +5038,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -4819,7 +5105,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -4853,21 +5147,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "switch-1",
-                     *       "id": "0190a5e0-0000-7000-8000-000000000000",
-                     *       "origin": "api",
-                     *       "version": 1,
-                     *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {
-                     *         "address": "192.0.2.1"
-                     *       }
-                     *     }
-                     */
-                    "application/json": unknown;
-                };
+                content?: never;
             };
             /** @description A problem. */
             default: {
@@ -4916,7 +5196,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -4970,7 +5258,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -5011,7 +5301,14 @@ export interface operations {
                      *       "notifications": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        status?: string;
+                        affected_alerts?: unknown[];
+                        more_alerts?: boolean;
+                        timeline?: unknown[];
+                        notifications?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -5078,7 +5375,22 @@ export interface operations {
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        number?: number;
+                        cause?: string;
+                        root?: string;
+                        device_name?: string;
+                        title?: string;
+                        severity?: string;
+                        status?: string;
+                        /** Format: date-time */
+                        opened_at?: string;
+                        affected?: number;
+                        notes?: unknown[];
+                        version?: number;
+                        provisional?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -5142,7 +5454,22 @@ export interface operations {
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        number?: number;
+                        cause?: string;
+                        root?: string;
+                        device_name?: string;
+                        title?: string;
+                        severity?: string;
+                        status?: string;
+                        /** Format: date-time */
+                        opened_at?: string;
+                        affected?: number;
+                        notes?: unknown[];
+                        version?: number;
+                        provisional?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -5205,7 +5532,22 @@ export interface operations {
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        number?: number;
+                        cause?: string;
+                        root?: string;
+                        device_name?: string;
+                        title?: string;
+                        severity?: string;
+                        status?: string;
+                        /** Format: date-time */
+                        opened_at?: string;
+                        affected?: number;
+                        notes?: unknown[];
+                        version?: number;
+                        provisional?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -5246,7 +5588,14 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        batch?: string;
+                        jobs?: unknown[];
+                        critical_path?: {
+                            seconds?: number;
+                            jobs?: unknown[];
+                        };
+                    };
                 };
             };
             /** @description A problem. */
@@ -5280,7 +5629,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -5331,7 +5682,10 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        stored?: number;
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -5389,7 +5743,10 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        batch?: string;
+                        ids?: string[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -5433,7 +5790,17 @@ export interface operations {
                      *       "waited": 1.5
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        name?: string;
+                        batch?: string;
+                        type?: string;
+                        priority?: string;
+                        state?: string;
+                        held?: boolean;
+                        attempts?: number;
+                        waited?: number;
+                    };
                 };
             };
             /** @description A problem. */
@@ -5481,7 +5848,9 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        cancelled?: string[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -5532,7 +5901,17 @@ export interface operations {
                      *       "waited": 1.5
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        name?: string;
+                        batch?: string;
+                        type?: string;
+                        priority?: string;
+                        state?: string;
+                        held?: boolean;
+                        attempts?: number;
+                        waited?: number;
+                    };
                 };
             };
             /** @description A problem. */
@@ -5569,7 +5948,10 @@ export interface operations {
                      *       "impact": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        impact?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -5607,7 +5989,11 @@ export interface operations {
                      *       "operations": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        job?: string;
+                        devices?: number;
+                        operations?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -5658,7 +6044,17 @@ export interface operations {
                      *       "waited": 1.5
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        name?: string;
+                        batch?: string;
+                        type?: string;
+                        priority?: string;
+                        state?: string;
+                        held?: boolean;
+                        attempts?: number;
+                        waited?: number;
+                    };
                 };
             };
             /** @description A problem. */
@@ -5709,7 +6105,17 @@ export interface operations {
                      *       "waited": 1.5
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        name?: string;
+                        batch?: string;
+                        type?: string;
+                        priority?: string;
+                        state?: string;
+                        held?: boolean;
+                        attempts?: number;
+                        waited?: number;
+                    };
                 };
             };
             /** @description A problem. */
@@ -5746,7 +6152,10 @@ export interface operations {
                      *       "live_log": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                        live_log?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -5780,7 +6189,9 @@ export interface operations {
                      *       "status": "alive"
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        status?: string;
+                    };
                 };
             };
             /** @description A problem. */
@@ -5987,7 +6398,20 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        count?: number;
+                        items?: {
+                            key?: string;
+                            type?: string;
+                            instance?: string;
+                            state?: string;
+                            failures?: number;
+                            /** Format: date-time */
+                            since?: string;
+                            deadLetter?: boolean;
+                            history?: unknown[];
+                        }[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -6041,7 +6465,11 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        success?: boolean;
+                        breakersReset?: number;
+                        keys?: string[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -6096,7 +6524,15 @@ export interface operations {
                      *       "resetAt": "2026-01-02T03:04:05.000Z"
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        success?: boolean;
+                        key?: string;
+                        previousState?: string;
+                        newState?: string;
+                        resetBy?: string;
+                        /** Format: date-time */
+                        resetAt?: string;
+                    };
                 };
             };
             /** @description A problem. */
@@ -6156,7 +6592,19 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        count?: number;
+                        items?: {
+                            key?: string;
+                            type?: string;
+                            instance?: string;
+                            reason?: string;
+                            retryCount?: number;
+                            entries?: number;
+                            enabled?: boolean;
+                            history?: unknown[];
+                        }[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -6211,7 +6659,11 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        success?: boolean;
+                        tasksRetried?: number;
+                        keys?: string[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -6263,7 +6715,11 @@ export interface operations {
                      *       "reason": "it was scrapped"
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        success?: boolean;
+                        key?: string;
+                        reason?: string;
+                    };
                 };
             };
             /** @description A problem. */
@@ -6316,7 +6772,13 @@ export interface operations {
                      *       "scheduledFor": "2026-01-02T03:04:05.000Z"
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        success?: boolean;
+                        key?: string;
+                        previousRetryCount?: number;
+                        /** Format: date-time */
+                        scheduledFor?: string;
+                    };
                 };
             };
             /** @description A problem. */
@@ -6365,7 +6827,25 @@ export interface operations {
                      *       "instances": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        /** Format: date-time */
+                        updatedAt?: string;
+                        enabled?: boolean;
+                        queue?: {
+                            depth?: number;
+                            dueWithinSeconds?: number;
+                            perType?: {
+                                [key: string]: number;
+                            };
+                        };
+                        deadLetter?: {
+                            count?: number;
+                            tasks?: unknown[];
+                        };
+                        breakers?: unknown[];
+                        staleness?: unknown[];
+                        instances?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -6415,7 +6895,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -6461,7 +6943,20 @@ export interface operations {
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        number?: number;
+                        incident?: string;
+                        receiver?: string;
+                        channel?: string;
+                        route?: string;
+                        kind?: string;
+                        /** Format: date-time */
+                        made?: string;
+                        state?: string;
+                        attempts?: number;
+                        provisional?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -6514,7 +7009,20 @@ export interface operations {
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        number?: number;
+                        incident?: string;
+                        receiver?: string;
+                        channel?: string;
+                        route?: string;
+                        kind?: string;
+                        /** Format: date-time */
+                        made?: string;
+                        state?: string;
+                        attempts?: number;
+                        provisional?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -6567,7 +7075,20 @@ export interface operations {
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        id?: string;
+                        number?: number;
+                        incident?: string;
+                        receiver?: string;
+                        channel?: string;
+                        route?: string;
+                        kind?: string;
+                        /** Format: date-time */
+                        made?: string;
+                        state?: string;
+                        attempts?: number;
+                        provisional?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -6702,7 +7223,11 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        /** Format: date-time */
+                        time?: string;
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -6790,7 +7315,9 @@ export interface operations {
                      *       "status": "ready"
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        status?: string;
+                    };
                 };
             };
             /** @description A problem. */
@@ -6836,7 +7363,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -6895,7 +7424,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -6938,7 +7475,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -6999,7 +7544,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -7033,21 +7586,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "switch-1",
-                     *       "id": "0190a5e0-0000-7000-8000-000000000000",
-                     *       "origin": "api",
-                     *       "version": 1,
-                     *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {
-                     *         "address": "192.0.2.1"
-                     *       }
-                     *     }
-                     */
-                    "application/json": unknown;
-                };
+                content?: never;
             };
             /** @description A problem. */
             default: {
@@ -7096,7 +7635,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -7141,7 +7688,9 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        notifications?: string[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -7176,7 +7725,11 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        /** Format: date-time */
+                        time?: string;
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -7262,7 +7815,11 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        /** Format: date-time */
+                        time?: string;
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -7316,7 +7873,9 @@ export interface operations {
                      *       "explanation": "no route applies: nobody is told"
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        explanation?: string;
+                    };
                 };
             };
             /** @description A problem. */
@@ -7362,7 +7921,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -7419,7 +7980,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -7462,7 +8031,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -7521,7 +8098,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -7555,21 +8140,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "switch-1",
-                     *       "id": "0190a5e0-0000-7000-8000-000000000000",
-                     *       "origin": "api",
-                     *       "version": 1,
-                     *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {
-                     *         "address": "192.0.2.1"
-                     *       }
-                     *     }
-                     */
-                    "application/json": unknown;
-                };
+                content?: never;
             };
             /** @description A problem. */
             default: {
@@ -7618,7 +8189,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -7823,7 +8402,22 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        /** Format: date-time */
+                        time?: string;
+                        shadow?: boolean;
+                        items?: {
+                            key?: string;
+                            class?: string;
+                            /** Format: date-time */
+                            next_run?: string;
+                            due_in?: number;
+                            tier?: string;
+                            priority?: string;
+                            interval?: number;
+                            place?: string;
+                        }[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -7924,7 +8518,13 @@ export interface operations {
                      *       "batches": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        /** Format: date-time */
+                        time?: string;
+                        count?: number;
+                        items?: unknown[];
+                        batches?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -7964,7 +8564,13 @@ export interface operations {
                      *       "batches": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        /** Format: date-time */
+                        time?: string;
+                        count?: number;
+                        items?: unknown[];
+                        batches?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -8011,7 +8617,22 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        version?: number;
+                        settings?: {
+                            [key: string]: {
+                                value?: boolean;
+                                default?: boolean;
+                                origin?: string;
+                                locked?: boolean;
+                                environment?: string;
+                                name?: string;
+                                applies?: string;
+                                type?: string;
+                                help?: string;
+                            };
+                        };
+                    };
                 };
             };
             /** @description A problem. */
@@ -8069,7 +8690,22 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        version?: number;
+                        settings?: {
+                            [key: string]: {
+                                value?: boolean;
+                                default?: boolean;
+                                origin?: string;
+                                locked?: boolean;
+                                environment?: string;
+                                name?: string;
+                                applies?: string;
+                                type?: string;
+                                help?: string;
+                            };
+                        };
+                    };
                 };
             };
             /** @description A problem. */
@@ -8123,7 +8759,16 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        from?: number;
+                        to?: number;
+                        changes?: {
+                            name?: string;
+                            key?: string;
+                            before?: number;
+                            after?: number;
+                        }[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -8170,7 +8815,22 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        version?: number;
+                        settings?: {
+                            [key: string]: {
+                                value?: boolean;
+                                default?: boolean;
+                                origin?: string;
+                                locked?: boolean;
+                                environment?: string;
+                                name?: string;
+                                applies?: string;
+                                type?: string;
+                                help?: string;
+                            };
+                        };
+                    };
                 };
             };
             /** @description A problem. */
@@ -8228,7 +8888,22 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        version?: number;
+                        settings?: {
+                            [key: string]: {
+                                value?: boolean;
+                                default?: boolean;
+                                origin?: string;
+                                locked?: boolean;
+                                environment?: string;
+                                name?: string;
+                                applies?: string;
+                                type?: string;
+                                help?: string;
+                            };
+                        };
+                    };
                 };
             };
             /** @description A problem. */
@@ -8355,7 +9030,22 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        version?: number;
+                        settings?: {
+                            [key: string]: {
+                                value?: boolean;
+                                default?: boolean;
+                                origin?: string;
+                                locked?: boolean;
+                                environment?: string;
+                                name?: string;
+                                applies?: string;
+                                type?: string;
+                                help?: string;
+                            };
+                        };
+                    };
                 };
             };
             /** @description A problem. */
@@ -8410,7 +9100,20 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: {
+                            version?: number;
+                            /** Format: date-time */
+                            at?: string;
+                            note?: string;
+                            changes?: {
+                                name?: string;
+                                key?: string;
+                                before?: number;
+                                after?: number;
+                            }[];
+                        }[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -8456,7 +9159,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -8515,7 +9220,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -8558,7 +9271,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -8619,7 +9340,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -8653,21 +9382,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "switch-1",
-                     *       "id": "0190a5e0-0000-7000-8000-000000000000",
-                     *       "origin": "api",
-                     *       "version": 1,
-                     *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {
-                     *         "address": "192.0.2.1"
-                     *       }
-                     *     }
-                     */
-                    "application/json": unknown;
-                };
+                content?: never;
             };
             /** @description A problem. */
             default: {
@@ -8716,7 +9431,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -8794,7 +9517,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -8848,7 +9573,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -8891,7 +9624,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -8947,7 +9688,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -8981,21 +9730,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "switch-1",
-                     *       "id": "0190a5e0-0000-7000-8000-000000000000",
-                     *       "origin": "api",
-                     *       "version": 1,
-                     *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {
-                     *         "address": "192.0.2.1"
-                     *       }
-                     *     }
-                     */
-                    "application/json": unknown;
-                };
+                content?: never;
             };
             /** @description A problem. */
             default: {
@@ -9044,7 +9779,15 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                    };
                 };
             };
             /** @description A problem. */
@@ -9100,7 +9843,32 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        /** Format: date-time */
+                        time?: string;
+                        tasks?: number;
+                        ready?: number;
+                        in_flight?: number;
+                        runs?: {
+                            started?: number;
+                            finished?: number;
+                            expired?: number;
+                            cancelled?: number;
+                        };
+                        lag?: {
+                            p50?: number;
+                            p95?: number;
+                            p99?: number;
+                        };
+                        classes?: unknown[];
+                        store?: {
+                            failing?: boolean;
+                            commits?: number;
+                            failures?: number;
+                            queue?: number;
+                            bytes?: number;
+                        };
+                    };
                 };
             };
             /** @description A problem. */
@@ -9138,7 +9906,14 @@ export interface operations {
                      *       "incidents": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        title?: string;
+                        /** Format: date-time */
+                        updated_at?: string;
+                        state?: string;
+                        groups?: unknown[];
+                        incidents?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -9219,7 +9994,9 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -9284,7 +10061,22 @@ export interface operations {
                      *       "tasks": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        key?: string;
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                        addon?: string;
+                        device?: string;
+                        connection?: string;
+                        labels?: Record<string, never>;
+                        groups?: unknown[];
+                        tasks?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -9362,7 +10154,14 @@ export interface operations {
                      *       "failed": 0
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        results?: {
+                            op?: string;
+                            key?: string;
+                            result?: string;
+                        }[];
+                        failed?: number;
+                    };
                 };
             };
             /** @description A problem. */
@@ -9420,7 +10219,15 @@ export interface operations {
                      *       "proposal": "/api/jobs/0190a5e0-0000-7000-8000-000000000000/proposal"
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        job?: {
+                            id?: string;
+                            name?: string;
+                            type?: string;
+                            state?: string;
+                        };
+                        proposal?: string;
+                    };
                 };
             };
             /** @description A problem. */
@@ -9468,7 +10275,22 @@ export interface operations {
                      *       "tasks": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        key?: string;
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                        addon?: string;
+                        device?: string;
+                        connection?: string;
+                        labels?: Record<string, never>;
+                        groups?: unknown[];
+                        tasks?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -9529,7 +10351,22 @@ export interface operations {
                      *       "tasks": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        key?: string;
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                        addon?: string;
+                        device?: string;
+                        connection?: string;
+                        labels?: Record<string, never>;
+                        groups?: unknown[];
+                        tasks?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -9563,26 +10400,7 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "key": "snmp-system::switch-1",
-                     *       "name": "snmp-system::switch-1",
-                     *       "id": "0190a5e0-0000-7000-8000-000000000000",
-                     *       "origin": "api",
-                     *       "version": 1,
-                     *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {},
-                     *       "addon": "snmp-system",
-                     *       "device": "switch-1",
-                     *       "connection": "192.0.2.1",
-                     *       "labels": {},
-                     *       "groups": [],
-                     *       "tasks": []
-                     *     }
-                     */
-                    "application/json": unknown;
-                };
+                content?: never;
             };
             /** @description A problem. */
             default: {
@@ -9635,7 +10453,18 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        items?: {
+                            number?: number;
+                            /** Format: date-time */
+                            at?: string;
+                            kind?: string;
+                            from?: string;
+                            to?: string;
+                            message?: string;
+                            failures?: number;
+                        }[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -9690,7 +10519,22 @@ export interface operations {
                      *       "tasks": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        key?: string;
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                        addon?: string;
+                        device?: string;
+                        connection?: string;
+                        labels?: Record<string, never>;
+                        groups?: unknown[];
+                        tasks?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -9745,7 +10589,22 @@ export interface operations {
                      *       "tasks": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        key?: string;
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                        addon?: string;
+                        device?: string;
+                        connection?: string;
+                        labels?: Record<string, never>;
+                        groups?: unknown[];
+                        tasks?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -9794,7 +10653,11 @@ export interface operations {
                      *       "series": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        key?: string;
+                        more?: boolean;
+                        series?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -9849,7 +10712,22 @@ export interface operations {
                      *       "tasks": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        key?: string;
+                        name?: string;
+                        id?: string;
+                        origin?: string;
+                        version?: number;
+                        /** Format: date-time */
+                        changed_at?: string;
+                        spec?: Record<string, never>;
+                        addon?: string;
+                        device?: string;
+                        connection?: string;
+                        labels?: Record<string, never>;
+                        groups?: unknown[];
+                        tasks?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
@@ -10007,7 +10885,23 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        key?: string;
+                        verdict?: string;
+                        place?: string;
+                        gates?: {
+                            gate?: string;
+                            open?: boolean;
+                            reason?: string;
+                        }[];
+                        interval?: {
+                            policy?: string;
+                            in_force?: number;
+                        };
+                        task?: {
+                            key?: string;
+                        };
+                    };
                 };
             };
             /** @description A problem. */
@@ -10540,7 +11434,7 @@ export interface operations {
                 };
                 content: {
                     /** @example [] */
-                    "application/json": unknown;
+                    "application/json": unknown[];
                 };
             };
             /** @description A problem. */
@@ -10629,7 +11523,7 @@ export interface operations {
                 };
                 content: {
                     /** @example [] */
-                    "application/json": unknown;
+                    "application/json": unknown[];
                 };
             };
             /** @description A problem. */
@@ -10659,7 +11553,7 @@ export interface operations {
                 };
                 content: {
                     /** @example [] */
-                    "application/json": unknown;
+                    "application/json": unknown[];
                 };
             };
             /** @description A problem. */
@@ -10750,7 +11644,7 @@ export interface operations {
                 };
                 content: {
                     /** @example [] */
-                    "application/json": unknown;
+                    "application/json": unknown[];
                 };
             };
             /** @description A problem. */
@@ -10807,7 +11701,9 @@ export interface operations {
                      *       "silenceID": "0190a5e0-0000-7000-8000-000000000000"
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        silenceID?: string;
+                    };
                 };
             };
             /** @description A problem. */
@@ -10850,7 +11746,19 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        cluster?: {
+                            status?: string;
+                        };
+                        config?: {
+                            original?: string;
+                        };
+                        /** Format: date-time */
+                        uptime?: string;
+                        versionInfo?: {
+                            version?: string;
+                        };
+                    };
                 };
             };
             /** @description A problem. */
@@ -10885,7 +11793,11 @@ export interface operations {
                      *       "started_at": "2026-01-02T03:04:05.000Z"
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        version?: string;
+                        /** Format: date-time */
+                        started_at?: string;
+                    };
                 };
             };
             /** @description A problem. */
@@ -10920,7 +11832,10 @@ export interface operations {
                      *       "status_page": false
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        needs_bootstrap?: boolean;
+                        status_page?: boolean;
+                    };
                 };
             };
             /** @description A problem. */
@@ -10960,7 +11875,16 @@ export interface operations {
                      *       "items": []
                      *     }
                      */
-                    "application/json": unknown;
+                    "application/json": {
+                        /** Format: date-time */
+                        time?: string;
+                        process?: {
+                            cpu_seconds?: number;
+                            resident_bytes?: number;
+                            open_fds?: number;
+                        };
+                        items?: unknown[];
+                    };
                 };
             };
             /** @description A problem. */
