@@ -132,7 +132,7 @@ export function Chart(props: ChartProps): JSX.Element {
         ...(one.stepped && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}),
       })),
     ],
-    axes: [{ ...axis(), values: kTimes }, { ...axis(), size: 62, values: (_, ticks) => axisTexts(ticks, unitOf(props.series[0])) }],
+    axes: [{ ...axis(), values: kTimes }, { ...axis(), size: 74, values: (_, ticks) => axisTexts(ticks, unitOf(props.series[0])) }],
     hooks: {
       setCursor: [(self) => setAt(self.cursor.idx ?? null)],
       setScale: [
@@ -361,7 +361,7 @@ function sign(ctx: CanvasRenderingContext2D, which: ReturnType<typeof signOf>, x
 // Beside an axis there is little room: a long unit is left to the legend.
 function axisTexts(ticks: readonly number[], unit: string): string[] {
   const whole = ticks.map((tick) => measure(tick, unit));
-  return whole.every((text) => text.length <= 9) ? whole : ticks.map((tick) => compact(tick));
+  return whole.every((text) => text.length <= 11) ? whole : ticks.map((tick) => compact(tick));
 }
 
 function rangeOf(low: number | null, high: number | null, min: number | undefined, max: number | undefined): [number, number] {

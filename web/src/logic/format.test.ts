@@ -36,6 +36,8 @@ describe('numbers', () => {
     expect(count(-1234.5, 1)).toBe('−1,234.5');
     expect(plural(1, 'target')).toBe('1 target');
     expect(plural(5000, 'target')).toBe('5,000 targets');
+    expect(plural(4, 'class')).toBe('4 classes');
+    expect(plural(2, 'batch')).toBe('2 batches');
   });
   it('keeps three digits', () => {
     expect(compact(15300)).toBe('15.3 k');

@@ -143,7 +143,7 @@ function joined(value: number, symbol: string): string {
 }
 
 /** "1 target", "5,000 targets". */
-export function plural(number: number, one: string, many = `${one}s`): string {
+export function plural(number: number, one: string, many = /(s|x|ch|sh)$/.test(one) ? `${one}es` : `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 

@@ -25,6 +25,7 @@ const kKinds: Record<string, string> = {
   notify: 'tells people',
   pool: 'what must wait: passwords, reads',
   store: 'writes the state',
+  uptime: 'sums up how long targets were up',
 };
 const kKept = 60;
 
@@ -202,9 +203,9 @@ const kQueues: Column<Queue>[] = [
 ];
 
 const kRegions: Column<Region>[] = [
-  { id: 'region', title: 'Region', width: 'minmax(130px, 2fr)', fixed: true, cell: (row) => regionName(row.region), value: (row) => row.region },
-  { id: 'served', title: 'Workers', width: '140px', cell: (row) => <Served region={row} />, value: (row) => row.slots ?? null },
-  { id: 'in_flight', title: 'Under way', width: '90px', end: true, cell: (row) => count(row.in_flight), value: (row) => row.in_flight },
+  { id: 'region', title: 'Region', width: 'minmax(100px, 2fr)', fixed: true, cell: (row) => regionName(row.region), value: (row) => row.region },
+  { id: 'served', title: 'Workers', width: '120px', cell: (row) => <Served region={row} />, value: (row) => row.slots ?? null },
+  { id: 'in_flight', title: 'Under way', width: '84px', end: true, cell: (row) => count(row.in_flight), value: (row) => row.in_flight },
   ...kRates,
 ];
 
