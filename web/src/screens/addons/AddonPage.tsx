@@ -39,12 +39,21 @@ export default function AddonPage(): JSX.Element {
     addon.refetch();
     manifest.refetch();
   };
+  // What an act answered with may be newer than what is shown: the next act is about that.
+  let acted: AddonRow | null = null;
+  const newest = (): AddonRow | undefined => {
+    const shown = addon.data();
+    return shown !== undefined && acted?.name === shown.name && acted.revision > shown.revision ? acted : shown;
+  };
   const toggle = async () => {
-    const now = addon.data();
-    if (now && (await switchAddon(now))) again();
+    const now = newest();
+    const next = now === undefined ? null : await switchAddon(now);
+    if (next === null) return;
+    acted = next;
+    again();
   };
   const remove = async () => {
-    const now = addon.data();
+    const now = newest();
     if (!now || !(await removeAddon(now))) return;
     // Another one of this name may be in force now; without one there is nothing to show.
     const left = await allItems<AddonRow>('api/addons', { q: name() }).catch(() => []);

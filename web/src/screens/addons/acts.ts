@@ -5,7 +5,8 @@ import { plural } from '../../logic/format';
 import { fleet } from '../../state/fleet';
 import type { AddonRow } from './model';
 
-export async function switchAddon(addon: AddonRow): Promise<boolean> {
+/** The addon as it is then; nothing: it was not switched. */
+export async function switchAddon(addon: AddonRow): Promise<AddonRow | null> {
   const verb = addon.enabled ? 'disable' : 'enable';
   const targets = plural(addon.targets, 'target');
   const answer = await confirm({
@@ -17,15 +18,15 @@ export async function switchAddon(addon: AddonRow): Promise<boolean> {
     danger: addon.enabled,
     reason: 'optional',
   });
-  if (answer === null) return false;
+  if (answer === null) return null;
   try {
-    await api.post(path`api/addons/${addon.name}/${verb}`, answer.reason === '' ? {} : { reason: answer.reason });
+    const now = await api.post<AddonRow>(path`api/addons/${addon.name}/${verb}`, answer.reason === '' ? {} : { reason: answer.reason });
     toast('ok', `${addon.name} is ${addon.enabled ? 'disabled' : 'enabled'}`);
     void fleet.refresh();
-    return true;
+    return now;
   } catch (error) {
     toastProblem(error, `${addon.name} could not be ${addon.enabled ? 'disabled' : 'enabled'}`);
-    return false;
+    return null;
   }
 }
 
