@@ -58,6 +58,9 @@ async function end(run, signal = 'SIGTERM') {
   clearTimeout(late);
 }
 
+/** As a browser sends them back. Debian's Node has no getSetCookie(): several cookies are one text with commas. */
+const cookiesOf = (headers) => (headers.get('set-cookie') ?? '').split(/, *(?=[^\s;,=]+=)/).map((one) => one.split(';')[0]).join('; ');
+
 export class World {
   folder = mkdtempSync(join(tmpdir(), 'pollux-e2e-'));
   // `leftOut`: a device of the fleet that the server is not told of. `beside`: another world, whose simulated
@@ -188,7 +191,7 @@ export class World {
       answer = await post('api/login', kAdmin);
     }
     if (!answer.ok) throw new Error(`login: ${answer.status} ${await answer.text()}`);
-    this.session = { cookie: answer.headers.getSetCookie().map((one) => one.split(';')[0]).join('; '), csrf: (await answer.json()).csrf_token };
+    this.session = { cookie: cookiesOf(answer.headers), csrf: (await answer.json()).csrf_token };
   }
 
   /** The login of somebody as a browser keeps it: one for all cases, because logins are limited to ten in a minute. */
