@@ -216,9 +216,11 @@ let browser;
 try {
   await world.start();
   await world.ensureAdmin();
-  await until('every target to have answered', async () => {
+  // Not every device has as many targets as most.
+  await until('nearly every target to have answered', async () => {
     const { columns } = await world.api('GET', 'api/fleet');
-    return columns.state.length >= targets * 0.99 && columns.state.filter((state) => state !== 'unknown').length > targets * 0.99;
+    const answered = columns.state.filter((state) => state !== 'unknown').length;
+    return columns.state.length >= targets * 0.9 && answered > columns.state.length * 0.99;
   }, 300_000);
   browser = await launch();
   const visit = new Visit(world, browser, {});

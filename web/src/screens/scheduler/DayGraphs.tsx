@@ -7,7 +7,7 @@ import type { Series } from '../../design/Chart';
 import { polled } from '../../state/polled';
 import { explainLimit, kLimits } from './limits';
 import type { Limit } from './limits';
-import { curve, steady } from './day';
+import { curve, floorOf, steady } from './day';
 import type { Day, QueuePoint, WorkerPoint } from './shapes';
 
 interface DayProps<Point> {
@@ -37,7 +37,7 @@ function DayOf<Point extends { at: string }>(props: DayProps<Point>): JSX.Elemen
   );
 }
 
-function LimitChart(props: { label: string; group: string; unit: string; limit: Limit; times: readonly number[]; series: readonly Series[] }): JSX.Element {
+function LimitChart(props: { label: string; group: string; unit: string; limit: Limit; min?: number; times: readonly number[]; series: readonly Series[] }): JSX.Element {
   return (
     <Chart
       label={props.label}
@@ -46,6 +46,7 @@ function LimitChart(props: { label: string; group: string; unit: string; limit: 
       height={150}
       times={props.times}
       series={props.series}
+      {...(props.min === undefined ? {} : { min: props.min, max: 100 })}
       limit={{ healthy: props.limit.healthy * scaleOf(props.limit), warning: props.limit.warning * scaleOf(props.limit), words: explainLimit(props.limit) }}
     />
   );
@@ -60,9 +61,10 @@ export function QueueDay(props: { name: string; path: string; query: Record<stri
     <DayOf<QueuePoint> name={props.name} path={props.path} query={props.query}>
       {(points, step) => {
         const times = () => points().map((point) => point.time);
+        const success = () => curve(points(), (point) => (point.success_ratio === undefined ? undefined : point.success_ratio * 100));
         return (
           <>
-            <LimitChart label="Success" group="scheduler-day" unit="%" limit={kLimits.success} times={times()} series={[{ label: 'success', values: curve(points(), (point) => point.success_ratio === undefined ? undefined : point.success_ratio * 100) }]} />
+            <LimitChart label="Success" group="scheduler-day" unit="%" limit={kLimits.success} min={floorOf(success())} times={times()} series={[{ label: 'success', values: success() }]} />
             <LimitChart
               label="Duration of a poll"
               group="scheduler-day"

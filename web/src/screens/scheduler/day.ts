@@ -27,3 +27,9 @@ export function curve<Point>(points: readonly Point[], pick: (point: Point) => n
     return value === undefined || !Number.isFinite(value) ? null : value;
   });
 }
+
+/** Where an axis of percents begins: what happens between 90 and 100 is what matters, unless more went wrong. */
+export function floorOf(percents: readonly (number | null)[]): number {
+  const least = Math.min(100, ...percents.filter((one) => one !== null));
+  return least >= 91 ? 90 : Math.max(0, Math.floor((least - 1) / 10) * 10);
+}

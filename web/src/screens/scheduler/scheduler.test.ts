@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../../api/problem';
-import { curve, steady } from './day';
+import { curve, floorOf, steady } from './day';
 import { bucketLabel, bucketWords, isLate, lagQuantile, lateShare, mergedCounts, shade } from './lag';
 import { explainLimit, judge, kLimits, wholeDay } from './limits';
 import { runPaced } from './paced';
@@ -14,6 +14,12 @@ describe('the points of a day', () => {
     expect(points.map((one) => one.time - (points[0]?.time ?? 0))).toEqual([0, 300, 600, 1200]);
     expect(curve(points, (one) => one.mean)).toEqual([1, 2, null, 3]);
     expect(curve(points, (one) => one.started)).toEqual([1, 1, null, 1]);
+  });
+  it('show percents from where it matters', () => {
+    expect(floorOf([100, null, 99.2])).toBe(90);
+    expect(floorOf([100, 87.5])).toBe(80);
+    expect(floorOf([0.5])).toBe(0);
+    expect(floorOf([])).toBe(90);
   });
   it('have gaps where nothing ended', () => {
     expect(curve(steady([point(0), point(5, 2)], 300), (one) => one.mean)).toEqual([null, 2]);
