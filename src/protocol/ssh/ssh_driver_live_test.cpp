@@ -194,6 +194,32 @@ TEST_F(SshDriverLive, LogsInByKeyPassphraseAndPassword) {
     EXPECT_THAT(refused.message, ::testing::Not(HasSubstr("battery")));
 }
 
+// Many devices take passwords by keyboard-interactive only: they ask, we answer.
+TEST_F(SshDriverLive, AnswersAServerThatAsksForThePassword) {
+    constexpr const char* kOnce = "auth required pam_unix.so\n";
+    constexpr const char* kRest =
+        "account required pam_permit.so\nsession required pam_permit.so\n";
+    for (const int questions : {1, 2}) {
+        std::string pam = kRest;
+        for (int i = 0; i < questions; ++i) pam = kOnce + pam;
+        const Sshd sshd(folder, "", 0, "host_key", {"127.0.0.1"}, pam);
+        model::Ask ask = ask_of("id -un", sshd.port(), "");
+        change(ask, [](auto& all) {
+            all.username = "watcher";
+            all.password = base::Secret("correct horse");
+        });
+        const model::Reply good = bench.ask(*driver, ask);
+        EXPECT_EQ(answer_in<model::CommandReply>(good).out, "watcher\n") << sshd.log();
+        EXPECT_THAT(sshd.log(), HasSubstr("Accepted keyboard-interactive/pam for watcher"));
+        change(ask, [](auto& all) { all.password = base::Secret("battery staple"); });
+        const auto refused = failure_in(bench.ask(*driver, ask));
+        EXPECT_EQ(refused.code, "ssh.auth");
+        EXPECT_EQ(refused.kind, model::FailureKind::kAuth);
+        EXPECT_THAT(refused.message, HasSubstr("tried: password (keyboard-interactive)"));
+        EXPECT_THAT(refused.message, ::testing::Not(HasSubstr("battery")));
+    }
+}
+
 TEST_F(SshDriverLive, LogsInByAgent) {
     const Sshd sshd(folder);
     const std::string socket = folder.file("agent.sock");

@@ -29,27 +29,35 @@ class Sshd {
   public:
     explicit Sshd(const TempDir& folder, const std::string& more = "", std::uint16_t port = 0,
                   const std::string& host_key = "host_key",
-                  std::vector<std::string> addresses = {"127.0.0.1", "::1"})  // 16 at most
+                  std::vector<std::string> addresses = {"127.0.0.1", "::1"},  // 16 at most
+                  const std::string& pam = "")
         : folder_(folder), port_(port != 0 ? port : free_port()), addresses_(std::move(addresses)) {
+        // With lines of its own for PAM, passwords are taken by keyboard-interactive alone.
+        if (!pam.empty()) {
+            folder.write("pam", pam);
+            preparation_ = "mount --bind " + folder.file("pam") + " /etc/pam.d/sshd && ";
+        }
+        const std::string yes_if_pam = pam.empty() ? "no\n" : "yes\n";
+        const std::string no_if_pam = pam.empty() ? "yes\n" : "no\n";
         if (folder.read(host_key).empty()) make_key(folder, host_key, "ed25519");
         write_accounts();
         std::string listen;
         for (const std::string& address : addresses_) listen += "ListenAddress " + address + "\n";
-        folder.write("sshd_config",
-                     "Port " + std::to_string(port_) + "\n" + listen + "HostKey " +
-                         folder.file(host_key) + "\nAuthorizedKeysFile " +
-                         folder.file("authorized_keys") +
-                         "\nUsePAM no\nStrictModes no\nPermitRootLogin yes\nPidFile none\n"
-                         "PasswordAuthentication yes\nKbdInteractiveAuthentication no\n"
-                         "LogLevel VERBOSE\nMaxStartups 1000\nMaxSessions 20\n" +
-                         more);
+        folder.write("sshd_config", "Port " + std::to_string(port_) + "\n" + listen + "HostKey " +
+                                        folder.file(host_key) + "\nAuthorizedKeysFile " +
+                                        folder.file("authorized_keys") + "\nUsePAM " + yes_if_pam +
+                                        "StrictModes no\nPermitRootLogin yes\nPidFile none\n"
+                                        "PasswordAuthentication " +
+                                        no_if_pam + "KbdInteractiveAuthentication " + yes_if_pam +
+                                        "LogLevel VERBOSE\nMaxStartups 1000\nMaxSessions 20\n" +
+                                        more);
         start();
     }
 
     void start() {
         const std::string script =
-            "mount --bind " + folder_.file("passwd") + " /etc/passwd && mount --bind " +
-            folder_.file("shadow") +
+            preparation_ + "mount --bind " + folder_.file("passwd") +
+            " /etc/passwd && mount --bind " + folder_.file("shadow") +
             " /etc/shadow && mount -t tmpfs tmpfs /run && mkdir /run/sshd && exec /usr/sbin/sshd "
             "-D -e -f " +
             folder_.file("sshd_config");
@@ -97,6 +105,7 @@ class Sshd {
     const TempDir& folder_;
     std::uint16_t port_;
     std::vector<std::string> addresses_;
+    std::string preparation_;  // commands in the mount namespace
     std::unique_ptr<Process> process_;
 };
 
