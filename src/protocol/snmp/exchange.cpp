@@ -167,12 +167,16 @@ Exchange::Step Exchange::take_error(const PduView& pdu) {
         asked_oid(names_one ? static_cast<std::size_t>(pdu.error_index) - 1 : 0);
     const bool refused =
         status == ErrorStatus::kNoAccess || status == ErrorStatus::kAuthorizationError;
+    const bool v3 = ask_->version == model::SnmpVersion::kV3;
     return fail(refused ? FailureKind::kAuth : FailureKind::kApi, "snmp.error_status",
-                fmt::format("the device answered {} for {}{}; {}",
+                fmt::format("the device answered {} for {}{}; {}{}",
                             error_status_text(pdu.error_status), model::to_string(oid),
                             names_one || batch_ == 1 ? "" : " or a variable asked with it",
                             refused ? "let its access rules allow this variable"
-                                    : "see the device's log, or leave this variable out"));
+                                    : "see the device's log, or leave this variable out",
+                            refused && v3 ? " to this user, or give the credentials the security "
+                                            "level that they ask for (snmp_auth, snmp_privacy)"
+                                          : ""));
 }
 
 // Version 1 names the one variable that does not exist, and answers none of the others. In a walk

@@ -219,15 +219,21 @@ TEST(Exchange, NamesTheVariableOfAnError) {
 }
 
 TEST(Exchange, RefusedAccessIsAnAuthFailure) {
-    Exchange exchange;
-    ASSERT_EQ(run(exchange, ask_of({"1.3.6.1.1"}),
-                  [](const Pdu& request) {
-                      Pdu response = request;
-                      response.error_status = 16;
-                      return response;
-                  }),
-              Step::kFailed);
-    EXPECT_EQ(exchange.failure().kind, model::FailureKind::kAuth);
+    for (const auto version : {model::SnmpVersion::kV2c, model::SnmpVersion::kV3}) {
+        Exchange exchange;
+        auto ask = ask_of({"1.3.6.1.1"});
+        ask.version = version;
+        ASSERT_EQ(run(exchange, ask,
+                      [](const Pdu& request) {
+                          Pdu response = request;
+                          response.error_status = 16;
+                          return response;
+                      }),
+                  Step::kFailed);
+        EXPECT_EQ(exchange.failure().kind, model::FailureKind::kAuth);
+        const bool level = exchange.failure().message.find("snmp_privacy") != std::string::npos;
+        EXPECT_EQ(level, version == model::SnmpVersion::kV3) << exchange.failure().message;
+    }
 }
 
 TEST(Exchange, RefusesAnswersAboutOtherVariables) {

@@ -64,8 +64,8 @@ PollFailure timed_out_v3(const Silence& silence, const std::string& waited) {
               "not speak SNMP v3, or its access list leaves us out"
         : silence.encrypted
             ? "it told its engine, but does not answer the user; check the privacy password and "
-              "the "
-              "context, about which many devices are silent"
+              "snmp_privacy (aes256 or aes256c, aes192 or aes192c), and the context: many devices "
+              "are silent about them"
             : "it told its engine, but does not answer the user; check the context, and on the "
               "device that the user may read";
     if (silence.untrusted > 0) {
