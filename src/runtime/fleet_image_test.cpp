@@ -1,5 +1,6 @@
 #include "runtime/fleet_image.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +14,7 @@
 namespace pollux::runtime {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -79,6 +81,34 @@ devices:
     const FleetImage again = image(kFleet);
     EXPECT_EQ(again.expansion.tasks.at(0), on.expansion.tasks.at(0));
     EXPECT_EQ(again.plans.at("lamp::hall")->paused, "");
+}
+
+// An addon that reads by its parameters cannot even be made without the right ones.
+TEST_F(FleetImageTest, WrongParametersAreToldAtTheDevice) {
+    addons_["ask"] = test::compiled(R"yaml(schema: pollux/1
+name: ask
+version: 1.0.0
+protocol: dns
+parameters:
+  name: {required: true, example: example.net}
+  slow_above: {type: number, default: "1"}
+dns: {queries: [{name: lookup, query: "{name}"}]}
+metrics:
+  - {name: latency, type: gauge, fact: latency}
+conditions:
+  - {name: slow, metric: latency, trigger: "> {slow_above}"}
+)yaml");
+    for (const char* parameters :
+         {"{}", "{name: example.net, nme: x}", "{name: a, slow_above: b}"}) {
+        const FleetImage made = image(
+            fmt::format("devices:\n  hall: {{addons: [{{name: ask, params: {}}}]}}\n", parameters));
+        EXPECT_THAT(diagnostics_.text(),
+                    AllOf(HasSubstr("fleet.yaml:2: ask::hall: "), HasSubstr("addon ask")))
+            << parameters;
+        EXPECT_NE(made.plans.at("ask::hall")->problem, "");
+    }
+    image("devices:\n  hall: {addons: [{name: ask, params: {name: example.net}}]}\n");
+    EXPECT_TRUE(diagnostics_.ok()) << diagnostics_.text();
 }
 
 TEST_F(FleetImageTest, HasAPlanForEveryTask) {

@@ -39,7 +39,10 @@ class AlertImageMaker {
         facts.addon = input.addon;
         facts.labels = input.labels;
         facts.groups = input.groups;
-        if (plan != image_.plans.end()) add_addon(facts, *plan->second->addon, input.alerts);
+        // A target whose parameters are wrong has none; the image is refused, or says so.
+        if (plan != image_.plans.end() && plan->second->addon != nullptr) {
+            add_addon(facts, *plan->second->addon, input.alerts);
+        }
         facts_.targets.push_back(std::move(facts));
     }
 
