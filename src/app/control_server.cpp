@@ -200,6 +200,8 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
             server_.inbound_url(net::query_parameter(request.query, "key").value_or(""),
                                 push ? model::ProtocolKind::kPush : model::ProtocolKind::kWebhook);
         responder.send(url ? net::Response::text(200, url->reveal()) : problem(404, url.error()));
+    } else if (route == "POST /inbound/forget") {
+        forget_sender(request, std::move(responder));
     } else if (route == "GET /events") {
         events(request, std::move(responder));
     } else if (route == "GET /profiles") {
@@ -296,6 +298,19 @@ void ControlServer::change_setting(const net::Request& request, net::Responder r
     const std::string key = net::query_parameter(request.query, "key").value_or("");
     const std::string value = net::query_parameter(request.query, "value").value_or("");
     auto status = config::set_value(wanted, key, value);
+void ControlServer::forget_sender(const net::Request& request, net::Responder responder) {
+    const std::string engine = net::query_parameter(request.query, "engine").value_or("");
+    server_.forget_sender(
+        engine, [this, engine, responder = std::move(responder)](base::Status status) mutable {
+            // The clock is in memory and no row of the act, so the record goes by itself.
+            if (status) {
+                status = server_.store().submit(
+                    store::AuditBatch{{audit_entry("trap_sender.forget", engine)}, {}}, {});
+            }
+            responder.send(status ? net::Response::json(200, "{}") : problem(422, status.error()));
+        });
+}
+
     auto entry = audit_entry("settings.change", key);
     entry.after = value;
     if (status) {

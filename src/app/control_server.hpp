@@ -32,6 +32,7 @@ class ControlServer {
     void events(const net::Request& request, net::Responder responder);
     void apply(const net::Request& request, net::Responder responder);
     void operate(const net::Request& request, net::Responder responder);
+    void forget_sender(const net::Request& request, net::Responder responder);
     void change_setting(const net::Request& request, net::Responder responder);
     void answer(std::move_only_function<std::string(const runtime::CoreLoop::View&)> question,
                 net::Responder responder);

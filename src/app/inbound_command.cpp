@@ -1,5 +1,5 @@
-// `pollux messages`, `pollux inbound`, `pollux push url`, `pollux hook url`: what devices sent by
-// themselves, and where they may send it. Asks the running server.
+// `pollux messages`, `pollux inbound [forget]`, `pollux push url`, `pollux hook url`: what devices
+// sent by themselves, and where they may send it. Asks the running server.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -86,6 +86,14 @@ int show_inbound(const std::string& data, const std::string& output) {
     return 0;
 }
 
+int forget_sender(const std::string& data, const std::string& engine) {
+    const auto done = ControlClient(data).ask(
+        "POST", "/inbound/forget?engine=" + ControlClient::escaped(engine), "");
+    if (!done) return complain(done.error());
+    fmt::print("the clock that {} says next is believed\n", engine);
+    return 0;
+}
+
 // `kind` is that of the addon's protocol.
 void add_url(CLI::App& app, int& status, const char* name, const char* kind, const char* what) {
     struct UrlArguments {
@@ -132,6 +140,7 @@ void add_inbound(CLI::App& app, int& status) {
     struct PageArguments {
         std::string data = "data";
         std::string output = "text";
+        std::string engine;
     };
     auto page = std::make_shared<PageArguments>();
     auto* inbound = app.add_subcommand(
@@ -140,7 +149,19 @@ void add_inbound(CLI::App& app, int& status) {
     inbound->add_option("-o,--output", page->output, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
-    inbound->callback([page, &status] { status = show_inbound(page->data, page->output); });
+    auto* forget = inbound->add_subcommand(
+        "forget",
+        "Believe the clock of a sender of SNMPv3 traps anew: it lost its memory, and is refused.");
+    forget->add_option("engine", page->engine, "Its engine id, as `pollux inbound` shows it")
+        ->required();
+    forget->add_option("--data", page->data, "Data folder of the server")
+        ->envname("POLLUX_DATA")
+        ->capture_default_str();
+    forget->callback([page, &status] { status = forget_sender(page->data, page->engine); });
+    inbound->callback([page, inbound, &status] {
+        // With a subcommand both are called.
+        if (inbound->get_subcommands().empty()) status = show_inbound(page->data, page->output);
+    });
 
     add_url(app, status, "push", "push",
             "Print the address to call for a heartbeat. It holds the token.");

@@ -70,7 +70,8 @@ Memories share_out(KeyedMemories all, const FleetImage& image, std::size_t shard
         const auto plan = image.plans.find(memory.first);
         if (plan != image.plans.end()) {
             memories.of_shards[plan->second->shard].push_back(std::move(memory));
-        } else if (image.inbound->find(memory.first)) {
+        } else if (image.inbound->find(memory.first) ||
+                   memory.first.starts_with(TrapDesk::kMemoryPrefix)) {
             memories.heard.push_back(std::move(memory));
         }
     }

@@ -140,6 +140,8 @@ class Server {
     // `done` is called from the desk's thread; with nothing, at once, where nobody listens.
     void push_rows(std::move_only_function<void(std::vector<PushRow>)> done);
     // Where the sender of a webhook or a push finds its target. Holds the token.
+    // See InboundDesk.
+    void forget_sender(std::string engine, std::move_only_function<void(base::Status)> done);
     base::Result<base::Secret> inbound_url(const std::string& key, model::ProtocolKind kind) const;
 
     // The fleet and the settings of one moment. From any thread.

@@ -138,6 +138,15 @@ void Server::push_rows(std::move_only_function<void(std::vector<PushRow>)> done)
     if (desk_) {
         desk_->push_rows(std::move(done));
     } else {
+void Server::forget_sender(std::string engine, std::move_only_function<void(base::Status)> done) {
+    desk_->forget_sender(std::move(engine),
+                         [this, done = std::move(done)](base::Status status) mutable {
+                             later([status = std::move(status), done = std::move(done)]() mutable {
+                                 done(std::move(status));
+                             });
+                         });
+}
+
         done({});
     }
 }

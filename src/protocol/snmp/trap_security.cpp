@@ -76,8 +76,7 @@ std::string_view describe(TrapVerdict verdict) {
             return "the signature is wrong: compare snmp_auth and its password with the sender's";
         case TrapVerdict::kNotInTimeWindow:
             return "the sender's clock or count of starts went back: an old message, or a sender "
-                   "that lost its memory; if it is the latter, poll it by SNMPv3, which proves its "
-                   "clock, or restart Pollux";
+                   "that lost its memory";
         case TrapVerdict::kDecryptionError:
             return "cannot be decrypted: compare snmp_privacy and its password with the sender's";
         case TrapVerdict::kNotForUs: return "neither a trap nor an inform";
@@ -88,9 +87,8 @@ std::string_view describe(TrapVerdict verdict) {
 TrapSecurity::TrapSecurity(OwnEngine own, base::SipKey key, std::uint64_t salt_start,
                            TrapSecurityOptions options)
     : own_(std::move(own)),
-      key_(key),
-      options_(options),
-      responder_(key, salt_start, options.max_engines, options.max_same_name) {
+      responder_(key, salt_start, options.max_engines, options.max_same_name),
+      clocks_(options.max_engines, key) {
     POLLUX_CHECK(own_.id.size() >= kMinEngineIdBytes && own_.id.size() <= kMaxEngineIdBytes);
 }
 
@@ -132,8 +130,13 @@ TrapSecurity::Taken TrapSecurity::take_message(const V3View& message, base::Boot
     if (checked.user == nullptr) return refuse(verdict_of(checked.problem));
     if (message.level != SecurityLevel::kNoAuth) {
         const bool in_time =
-            ours ? V3Responder::is_in_time(message, own) : is_in_time_of_sender(message, now);
-        if (!in_time) return refuse(TrapVerdict::kNotInTimeWindow, ours ? checked.user : nullptr);
+            ours ? V3Responder::is_in_time(message, own)
+                 : clocks_.accept(text_of(message.engine_id), message.boots, message.time, now);
+        if (!in_time) {
+            Taken taken = refuse(TrapVerdict::kNotInTimeWindow, ours ? checked.user : nullptr);
+            if (!ours) taken.engine_id = text_of(message.engine_id);
+            return taken;
+        }
     }
     const Parsed<ScopedView> scope = responder_.open(message, *checked.user);
     if (!scope) {
@@ -149,49 +152,12 @@ TrapSecurity::Taken TrapSecurity::take_message(const V3View& message, base::Boot
                 .trap = std::move(received->trap),
                 .user = checked.user->credentials->username,
                 .request_id = received->request_id,
-                .answer = {}};
+                .answer = {},
+                .engine_id = {}};
     if (taken.trap.inform) {
         taken.answer = answer(message, *scope, *checked.user, *received, now, buffer);
     }
     return taken;
-}
-
-TrapSecurity::Engine* TrapSecurity::find(std::string_view id) {
-    if (engine_index_.empty()) return nullptr;
-    const std::uint32_t known = engine_index_.find(
-        base::siphash24(key_, id), [&](std::uint32_t at) { return engines_[at].id == id; });
-    return known == base::FlatIndex::kNone ? nullptr : &engines_[known];
-}
-
-void TrapSecurity::prove(std::string_view engine_id, const EngineClock& clock) {
-    if (Engine* known = find(engine_id)) {
-        known->clock = clock;
-    } else if (engines_.size() < options_.max_engines) {
-        // Who has not sent a trap yet takes nobody's place.
-        remember(engine_id, clock);
-    }
-}
-
-bool TrapSecurity::is_in_time_of_sender(const V3View& message, base::BootTime now) {
-    const std::string_view id = text_of(message.engine_id);
-    if (Engine* known = find(id)) return known->clock.accept(message.boots, message.time, now);
-    if (message.boots == kMaxBoots) return false;
-    remember(id, EngineClock(message.boots, message.time, now));
-    return true;
-}
-
-void TrapSecurity::remember(std::string_view id, const EngineClock& clock) {
-    std::size_t place = engines_.size();
-    if (place < options_.max_engines) {
-        engines_.emplace_back();
-    } else {
-        place = oldest_engine_;
-        oldest_engine_ = (oldest_engine_ + 1) % engines_.size();
-        engine_index_.erase(base::siphash24(key_, engines_[place].id),
-                            [&](std::uint32_t at) { return at == place; });
-    }
-    engines_[place] = {.id = std::string(id), .clock = clock};
-    engine_index_.insert(base::siphash24(key_, id), static_cast<std::uint32_t>(place));
 }
 
 Bytes TrapSecurity::answer(const V3View& message, const ScopedView& scope, const TrapUser& user,

@@ -2,7 +2,8 @@
 // arrives, and writes the answers that the standard asks for. Without I/O.
 //
 // A trap's sender is the authoritative side: its keys are localised to its engine, whose clock we
-// follow from the first authenticated trap on. For informs we are: our engine id, boots and time
+// follow from the first authenticated trap on (sender_clocks.hpp), also over a restart of ours if
+// its clocks are stored. For informs we are: our engine id, boots and time
 // are given in, senders find them out by a question that is answered with a Report, and a
 // repeated or delayed inform is refused by our own clock.
 //
@@ -21,13 +22,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/flat_index.hpp"
 #include "base/siphash.hpp"
 #include "base/time.hpp"
 #include "model/credentials.hpp"
 #include "model/inbound.hpp"
 #include "protocol/snmp/engine_clock.hpp"
 #include "protocol/snmp/notification.hpp"
+#include "protocol/snmp/sender_clocks.hpp"
 #include "protocol/snmp/v3_responder.hpp"
 
 namespace pollux::protocol::snmp {
@@ -70,16 +71,17 @@ class TrapSecurity {
         model::TrapMessage trap;      // kAccepted
         std::string user;             // kAccepted: who sent it
         std::int32_t request_id = 0;  // kAccepted: a repeated inform has the same
-        Bytes answer;  // to be sent back to the sender; inside the buffer. Empty: none
+        Bytes answer;           // to be sent back to the sender; inside the buffer. Empty: none
+        std::string engine_id;  // kNotInTimeWindow: of the sender; empty if it is ours
     };
 
     // `key` and `salt_start` are random.
     TrapSecurity(OwnEngine own, base::SipKey key, std::uint64_t salt_start,
                  TrapSecurityOptions options = {});
 
-    // A poll has proven the clock of this engine: it holds, whatever its traps said before. So a
-    // sender that lost its memory is heard again.
-    void prove(std::string_view engine_id, const EngineClock& clock);
+    // Of who sent traps, to be stored and taken in again. What a poll has proven of an engine
+    // holds, whatever its traps said before: so a sender that lost its memory is heard again.
+    SenderClocks& clocks() { return clocks_; }
 
     // Clocks and keys of users that stay are kept.
     void set_users(std::vector<TrapUser> users) { responder_.set_users(std::move(users)); }
@@ -88,30 +90,16 @@ class TrapSecurity {
     // largest datagram.
     Taken take(Bytes datagram, base::BootTime now, std::span<std::uint8_t> buffer);
 
-    std::size_t engines() const { return engines_.size(); }
-
   private:
-    struct Engine {
-        std::string id;
-        EngineClock clock;
-    };
-
     OwnState own_state(base::BootTime now) const;
-    bool is_in_time_of_sender(const V3View& message, base::BootTime now);
-    Engine* find(std::string_view id);
-    void remember(std::string_view id, const EngineClock& clock);
     Taken take_message(const V3View& message, base::BootTime now, std::span<std::uint8_t> buffer);
     Bytes answer(const V3View& message, const ScopedView& scope, const TrapUser& user,
                  const ReceivedNotification& inform, base::BootTime now,
                  std::span<std::uint8_t> buffer);
 
     OwnEngine own_;
-    base::SipKey key_;
-    TrapSecurityOptions options_;
     V3Responder responder_;
-    std::vector<Engine> engines_;
-    std::size_t oldest_engine_ = 0;
-    base::FlatIndex engine_index_;
+    SenderClocks clocks_;
     std::array<std::uint64_t, 16> counts_{};  // by verdict, as Reports tell them
 };
 

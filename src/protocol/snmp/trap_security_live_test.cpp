@@ -293,7 +293,7 @@ TEST(TrapLive, TrapsFromBeforeTheSendersClockAreRefused) {
     EXPECT_EQ(verdict(older, now), TrapVerdict::kNotInTimeWindow);
     EXPECT_EQ(verdict(rebooted, now), TrapVerdict::kAccepted);
     EXPECT_EQ(verdict(newer, now), TrapVerdict::kNotInTimeWindow);
-    EXPECT_EQ(security.engines(), 1U);
+    EXPECT_EQ(security.clocks().size(), 1U);
 }
 
 // It was started for the sixth time, and then for the first.
@@ -308,15 +308,15 @@ TEST(TrapLive, ASenderThatLostItsMemoryIsHeardOnceAPollHasProvenItsClock) {
     TestSecurity security(user_of(pair));
     EXPECT_EQ(security.take(before, now, buffer).verdict, TrapVerdict::kAccepted);
     EXPECT_EQ(security.take(after, now, buffer).verdict, TrapVerdict::kNotInTimeWindow);
-    security.prove("another engine", EngineClock(1, 20, now));
+    security.clocks().prove("another engine", EngineClock(1, 20, now));
     EXPECT_EQ(security.take(after, now, buffer).verdict, TrapVerdict::kNotInTimeWindow);
-    security.prove(engine, EngineClock(1, 20, now));
+    security.clocks().prove(engine, EngineClock(1, 20, now));
     EXPECT_EQ(security.take(after, now, buffer).verdict, TrapVerdict::kAccepted);
-    EXPECT_EQ(security.engines(), 2U);
+    EXPECT_EQ(security.clocks().size(), 2U);
 
     // After a restart of ours: what was recorded before is refused where a poll was faster.
     TestSecurity restarted(user_of(pair));
-    restarted.prove(engine, EngineClock(6, 5000, now));
+    restarted.clocks().prove(engine, EngineClock(6, 5000, now));
     EXPECT_EQ(restarted.take(before, now, buffer).verdict, TrapVerdict::kNotInTimeWindow);
 }
 

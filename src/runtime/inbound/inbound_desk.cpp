@@ -14,6 +14,7 @@ constexpr base::Duration kHouseEvery = std::chrono::seconds(1);
 constexpr std::uint64_t kResolveEvery = 300;  // turns of the house
 constexpr std::uint64_t kTrimEvery = 3600;    // turns of the house
 constexpr std::uint64_t kCrowdEvery = 10;     // turns of the house
+constexpr std::uint64_t kClocksEvery = 2;     // turns of the house
 constexpr base::Duration kStopWait = std::chrono::seconds(5);
 constexpr std::uint64_t kMostKept = INT64_MAX;
 
@@ -49,6 +50,9 @@ base::Result<std::unique_ptr<InboundDesk>> InboundDesk::start(
     std::unique_ptr<InboundDesk> desk(
         new InboundDesk(store, log, std::move(options), std::move(wiring)));
     if (auto status = desk->open(); !status) return std::unexpected(status.error());
+    if (const auto status = desk->traps_->recall(memories); !status) {
+        log.warn(status.error().message);
+    }
     desk->book_.recall(std::move(memories));
     desk->take_limits(desk->options_.limits);
     desk->take_image(std::move(image));
@@ -116,7 +120,10 @@ void InboundDesk::stop() {
         idle = answer.wait_for(kStopWait) == std::future_status::ready && answer.get();
         if (!idle) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    loop_->stop();
+    loop_->post([this] {
+        save_clocks();
+        loop_->stop();
+    });
     thread_.join();
     // Everything that lives on the loop goes before it, and not by the thread that ended.
     http_.reset();
@@ -141,6 +148,15 @@ void InboundDesk::set_limits(InboundLimits limits) {
 void InboundDesk::prove(std::string engine_id, protocol::snmp::EngineClock clock) {
     loop_->post(
         [this, engine_id = std::move(engine_id), clock] { traps_->prove(engine_id, clock); });
+}
+
+void InboundDesk::forget_sender(std::string engine,
+                                std::move_only_function<void(base::Status)> done) {
+    loop_->post([this, engine = std::move(engine), done = std::move(done)]() mutable {
+        auto status = traps_->forget_sender(engine);
+        if (status) save_clocks();
+        done(std::move(status));
+    });
 }
 
 void InboundDesk::present(std::move_only_function<void(std::vector<SignalNews>)> done) {
@@ -284,8 +300,22 @@ void InboundDesk::keep_house() {
     if (house_turn_ % kResolveEvery == 0) resolve_names();
     if (house_turn_ % kTrimEvery == 0) intake_->trim();
     if (house_turn_ % kCrowdEvery == 0) tell_crowd();
+    if (house_turn_ % kClocksEvery == 0) save_clocks();
     arm_push_timer();
     house_timer_->arm_in(kHouseEvery);
+}
+
+// The loop is kept by what is under way in the store; after its end nothing runs on it.
+void InboundDesk::save_clocks() {
+    store::MemoryBatch batch = traps_->unsaved();
+    if (batch.rows.empty() && batch.removed.empty()) return;
+    std::vector<std::string> keys = batch.removed;
+    for (const store::MemoryRow& row : batch.rows) keys.push_back(row.key);
+    const auto again = [this, loop = loop_, keys = std::move(keys)](const base::Status& status) {
+        if (status) return;
+        loop->post([this, keys] { traps_->not_saved(keys); });
+    };
+    if (auto status = store_.submit(std::move(batch), again); !status) again(status);
 }
 
 void InboundDesk::tell_crowd() {

@@ -69,7 +69,7 @@ struct PushRow {
 class InboundDesk {
   public:
     // Opens the sockets, so that what is in the way is told at the start. `memories`: learned
-    // memory of inbound targets by key. Store and log outlive it.
+    // memory of inbound targets by key, and of senders of traps. Store and log outlive it.
     static base::Result<std::unique_ptr<InboundDesk>> start(
         store::Store& store, observe::Log& log, InboundOptions options, InboundWiring wiring,
         std::vector<std::pair<std::string, std::string>> memories,
@@ -87,6 +87,8 @@ class InboundDesk {
     void prove(std::string engine_id, protocol::snmp::EngineClock clock);
     // What is raised now, as if it were told for the first time.
     void present(std::move_only_function<void(std::vector<SignalNews>)> done);
+    // What this engine (hexadecimal digits) says of its clock next is believed.
+    void forget_sender(std::string engine, std::move_only_function<void(base::Status)> done);
     void collect_counts(std::move_only_function<void(InboundCounts)> done);
     // Calls back from the desk's thread: it is alive; messages that wait, were stored, were not.
     void ask_alive(std::move_only_function<void(WorkCounts)> answer);
@@ -115,6 +117,7 @@ class InboundDesk {
     void keep_house();
     void tell_crowd();
     InboundCounts counts();
+    void save_clocks();
 
     store::Store& store_;
     observe::Log& log_;

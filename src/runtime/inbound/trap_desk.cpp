@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "protocol/snmp/message.hpp"
 #include "protocol/snmp/notification.hpp"
 #include "protocol/snmp/v3_message.hpp"
@@ -21,6 +24,43 @@ net::IpAddress address_of(const snmp::Endpoint& endpoint) {
 
 InboundKind kind_of(const model::TrapMessage& trap) {
     return trap.inform ? InboundKind::kInform : InboundKind::kTrap;
+}
+
+// More than can change between two calls.
+constexpr std::size_t kMostUnsaved = 8192;
+
+std::string hex_of(std::string_view bytes) {
+    std::string text;
+    for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    return text;
+}
+
+// Nothing: these are no whole bytes in hexadecimal digits. A 0x in front is understood.
+std::optional<std::string> bytes_of_hex(std::string_view hex) {
+    if (hex.starts_with("0x")) hex.remove_prefix(2);
+    if (hex.empty() || hex.size() % 2 != 0) return std::nullopt;
+    std::string bytes;
+    for (std::size_t i = 0; i < hex.size(); i += 2) {
+        unsigned value = 0;
+        const char* end = hex.data() + i + 2;
+        const auto read = std::from_chars(hex.data() + i, end, value, 16);
+        if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+        bytes += static_cast<char>(value);
+    }
+    return bytes;
+}
+
+// Why a message of v3 was not taken, for people.
+std::string reason_of(const snmp::TrapSecurity::Taken& taken) {
+    std::string text =
+        fmt::format("SNMPv3, {}: {}", to_string(taken.verdict), describe(taken.verdict));
+    if (!taken.engine_id.empty()) {
+        text += fmt::format(
+            "; if it is the latter, poll it by SNMPv3, which proves its clock, or: pollux inbound "
+            "forget {}",
+            hex_of(taken.engine_id));
+    }
+    return text;
 }
 
 }  // namespace
@@ -89,10 +129,7 @@ bool TrapDesk::read_v3(const Datagram& datagram, Read& read) {
         counts_.add(InboundKind::kTrap,
                     broken ? InboundResult::kMalformed : InboundResult::kRefused);
         if (!broken) {
-            unknown_.add(
-                address_of(datagram.from), net::wall_now(),
-                fmt::format("SNMPv3, {}: {}", to_string(taken.verdict), describe(taken.verdict)),
-                "");
+            unknown_.add(address_of(datagram.from), net::wall_now(), reason_of(taken), "");
         }
         return false;
     }
@@ -155,6 +192,61 @@ std::move_only_function<void(Delivery, std::uint64_t)> TrapDesk::answer_for(
             informs_.lost(back.from, request);
         }
     };
+}
+
+// --- what is remembered over a restart ----------------------------------------------------------
+
+base::Status TrapDesk::recall(std::vector<std::pair<std::string, std::string>>& memories) {
+    base::Status first;
+    const base::BootTime now = loop_.now();
+    const base::WallTime wall = net::wall_now();
+    std::erase_if(memories, [&](const auto& memory) {
+        const std::string_view key = memory.first;
+        if (!key.starts_with(kMemoryPrefix)) return false;
+        const auto engine = bytes_of_hex(key.substr(kMemoryPrefix.size()));
+        auto status = security_.clocks().recall(engine.value_or(""), memory.second, now, wall);
+        if (!status && first) first = std::move(status);
+        return true;
+    });
+    return first;
+}
+
+store::MemoryBatch TrapDesk::unsaved() {
+    store::MemoryBatch batch;
+    for (auto& row : security_.clocks().unsaved(kMostUnsaved, loop_.now(), net::wall_now())) {
+        std::string key = std::string(kMemoryPrefix) + hex_of(row.engine_id);
+        if (row.bytes.empty()) {
+            batch.removed.push_back(std::move(key));
+        } else {
+            batch.rows.push_back({std::move(key), std::move(row.bytes)});
+        }
+    }
+    return batch;
+}
+
+void TrapDesk::not_saved(const std::vector<std::string>& keys) {
+    std::vector<std::string> engines;
+    for (const std::string& key : keys) {
+        engines.push_back(
+            bytes_of_hex(std::string_view(key).substr(kMemoryPrefix.size())).value_or(""));
+    }
+    security_.clocks().not_saved(engines);
+}
+
+base::Status TrapDesk::forget_sender(const std::string& engine) {
+    const auto id = bytes_of_hex(engine);
+    if (!id) {
+        return base::config_error("inbound.engine",
+                                  fmt::format("{} is no engine id: write it in hexadecimal digits, "
+                                              "as `pollux inbound` shows it",
+                                              engine));
+    }
+    if (!security_.clocks().forget(*id)) {
+        return base::config_error(
+            "inbound.engine",
+            fmt::format("no clock of the engine {} is known: it is believed anyway", engine));
+    }
+    return {};
 }
 
 }  // namespace pollux::runtime

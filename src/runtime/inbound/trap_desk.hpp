@@ -3,6 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "net/event_loop.hpp"
@@ -13,6 +16,7 @@
 #include "runtime/inbound/trap_listener.hpp"
 #include "runtime/inbound/trap_router.hpp"
 #include "runtime/inbound/unknown_senders.hpp"
+#include "store/store_types.hpp"
 
 namespace pollux::runtime {
 
@@ -25,8 +29,20 @@ class TrapDesk {
     // Targets, and the users of v3 among their credentials.
     void set_image(const InboundImage& image);
     void prove(const std::string& engine_id, const protocol::snmp::EngineClock& clock) {
-        security_.prove(engine_id, clock);
+        security_.clocks().prove(engine_id, clock);
     }
+
+    // Clocks of senders of v3 are learned memory: rows whose keys begin so, which no key of a
+    // target does.
+    static constexpr std::string_view kMemoryPrefix = "trap-sender/";
+    // Takes those out. An error is about the rows that are no good, and left out.
+    base::Status recall(std::vector<std::pair<std::string, std::string>>& memories);
+    // What changed since the last call, a bounded number; not_saved() if the store refused it.
+    store::MemoryBatch unsaved();
+    void not_saved(const std::vector<std::string>& keys);
+    // What this engine (hexadecimal digits) says next is believed, whatever it said before.
+    base::Status forget_sender(const std::string& engine);
+
     TrapRouter& router() { return router_; }
     const UnknownSenders& unknown() const { return unknown_; }
 

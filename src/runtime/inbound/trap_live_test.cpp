@@ -403,5 +403,65 @@ TEST_F(TrapLive, ASenderThatLostItsMemoryIsHeardOnceAPollHasProvenItsClock) {
     EXPECT_TRUE(wait_for(InboundKind::kTrap, InboundResult::kStored, 2)) << stage_.log();
 }
 
+TEST_F(TrapLive, WhatWasHeardBeforeARestartIsNoNewsAfterIt) {
+    auto closed = traps_of("closed");
+    closed->credentials = v3_user();
+    stage_.start(image_of({closed}));
+    const auto send = [&](const std::string& clock) {
+        const Ran ran = stage_.send(
+            "snmptrap", with(kV3, {"-e", "0x8000000001020304", "-Z", clock}), kLinkDownArguments);
+        EXPECT_EQ(ran.code, 0) << ran.output;
+    };
+    send("6,1000");
+    ASSERT_TRUE(wait_for(InboundKind::kTrap, InboundResult::kStored, 1)) << stage_.log();
+    stage_.restart(image_of({closed}));
+    send("6,700");
+    ASSERT_TRUE(wait_for(InboundKind::kTrap, InboundResult::kRefused, 1)) << stage_.log();
+    const document::Node shown = page();
+    const std::string reason = shown.find("unknown_senders")->items()[0].find("reason")->scalar();
+    EXPECT_THAT(reason, HasSubstr("pollux inbound forget 8000000001020304"));
+    send("6,1200");
+    ASSERT_TRUE(wait_for(InboundKind::kTrap, InboundResult::kStored, 1)) << stage_.log();
+
+    // It was reset, and nobody polls it: a person decides.
+    send("1,5");
+    ASSERT_TRUE(wait_for(InboundKind::kTrap, InboundResult::kRefused, 2)) << stage_.log();
+    const auto forget = [&](const std::string& engine) {
+        std::promise<base::Status> promise;
+        stage_.desk->forget_sender(engine, [&](base::Status status) { promise.set_value(status); });
+        return promise.get_future().get();
+    };
+    EXPECT_THAT(forget("8000").error().message, HasSubstr("no clock of the engine 8000"));
+    EXPECT_THAT(forget("80 00").error().message, HasSubstr("hexadecimal"));
+    EXPECT_TRUE(forget("8000000001020304"));
+    stage_.restart(image_of({closed}));
+    send("1,9");
+    EXPECT_TRUE(wait_for(InboundKind::kTrap, InboundResult::kStored, 1)) << stage_.log();
+}
+
+TEST_F(TrapLive, ClocksOfSendersAreStoredOnceTheDiskIsWellAgain) {
+    auto closed = traps_of("closed");
+    closed->credentials = v3_user();
+    stage_.start(image_of({closed}));
+    store::FaultVfs::instance().set(store::DiskFault::kFull);
+    const auto failures = [&] { return stage_.store().stats().failures; };
+    ASSERT_EQ(stage_
+                  .send("snmptrap", with(kV3, {"-e", "0x8000000001020304", "-Z", "6,1000"}),
+                        kLinkDownArguments)
+                  .code,
+              0);
+    // Messages and clocks are tried again and again.
+    ASSERT_TRUE(Process::wait_until(net::test::kPatience, [&] { return failures() >= 4; }));
+    store::FaultVfs::instance().set(store::DiskFault::kNone);
+    ASSERT_TRUE(stage_.wait_for_rows(1));
+    stage_.restart(image_of({closed}));
+    ASSERT_EQ(stage_
+                  .send("snmptrap", with(kV3, {"-e", "0x8000000001020304", "-Z", "6,700"}),
+                        kLinkDownArguments)
+                  .code,
+              0);
+    EXPECT_TRUE(wait_for(InboundKind::kTrap, InboundResult::kRefused, 1)) << stage_.log();
+}
+
 }  // namespace
 }  // namespace pollux::runtime
