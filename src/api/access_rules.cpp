@@ -1,11 +1,8 @@
 #include "api/access_rules.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "base/text.hpp"
 
@@ -43,21 +40,6 @@ base::Result<AccessRules> make_access_rules(const config::Settings& settings) {
     rules.sessions.remembered =
         std::max<base::Duration>(rules.sessions.life, std::chrono::hours(720));
     return rules;
-}
-
-base::Status check_key_file(const std::string& path) {
-    struct stat facts{};
-    if (stat(path.c_str(), &facts) != 0) {
-        return base::config_error(
-            "api.tls_key",
-            fmt::format("the key {} cannot be read: {}", base::quoted(path), std::strerror(errno)));
-    }
-    if ((facts.st_mode & (S_IROTH | S_IWOTH | S_IWGRP)) == 0) return {};
-    return base::config_error(
-        "api.tls_key",
-        fmt::format("the key {} can be read or changed by others than its owner and group (mode "
-                    "{:04o}): chmod 0600 {}",
-                    base::quoted(path), facts.st_mode & 07777U, path));
 }
 
 }  // namespace pollux::api

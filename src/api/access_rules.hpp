@@ -26,8 +26,4 @@ struct AccessRules {
 
 base::Result<AccessRules> make_access_rules(const config::Settings& settings);
 
-// The key of a certificate must not be readable by everybody: config error api.tls_key that names
-// the file and what to do.
-base::Status check_key_file(const std::string& path);
-
 }  // namespace pollux::api

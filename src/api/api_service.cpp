@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
-#include <fstream>
 #include <future>
-#include <sstream>
 
 #include "api/access_rules.hpp"
 #include "api/openapi.hpp"
@@ -13,6 +11,7 @@
 #include "api/static_files.hpp"
 #include "config/network_text.hpp"
 #include "runtime/random_bits.hpp"
+#include "runtime/tls_files.hpp"
 
 namespace pollux::api {
 namespace {
@@ -32,17 +31,6 @@ access::RandomBytes random_bytes() {
     access::RandomBytes bytes{};
     randombytes_buf(bytes.data(), bytes.size());
     return bytes;
-}
-
-base::Result<std::string> read_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) {
-        return base::config_error("api.tls_file",
-                                  fmt::format("cannot read {}: check path and permissions", path));
-    }
-    return std::move(text).str();
 }
 
 }  // namespace
@@ -84,20 +72,9 @@ base::Result<ApiServerOptions> ApiService::server_options() const {
         if (!at) return std::unexpected(at.error());
         options.listen.push_back(*at);
     }
-    const bool certificate = !settings.api_tls_certificate.text.empty();
-    if (certificate != !settings.api_tls_key.text.empty()) {
-        return base::config_error("api.tls",
-                                  "api_tls_certificate and api_tls_key belong together: set both "
-                                  "or none");
-    }
-    if (!certificate) return options;
-    if (auto status = check_key_file(settings.api_tls_key.text); !status) {
-        return std::unexpected(status.error());
-    }
-    auto chain = read_text(settings.api_tls_certificate.text);
-    auto key = read_text(settings.api_tls_key.text);
-    if (!chain || !key) return std::unexpected(!chain ? chain.error() : key.error());
-    options.tls = net::TlsIdentity{std::move(*chain), base::Secret(std::move(*key))};
+    auto tls = runtime::read_tls_identity(runtime::api_tls_files(settings));
+    if (!tls) return std::unexpected(tls.error());
+    options.tls = std::move(*tls);
     return options;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include "api/accounts_test_support.hpp"
 #include "api/http_credentials.hpp"
@@ -373,22 +372,6 @@ TEST(AccessRules, RolesOfSettingsAreThoseOfAccess) {
     settings.session_hours = 8;
     EXPECT_EQ(make_access_rules(settings)->sessions.idle, 8h);
     EXPECT_EQ(make_access_rules(settings)->sessions.remembered, 720h);
-}
-
-TEST(AccessRules, AKeyThatEverybodyCanReadIsRefused) {
-    const net::test::TempDir folder;
-    folder.write("key.pem", "key");
-    const std::string path = folder.file("key.pem");
-    for (const auto& [mode, good] : std::vector<std::pair<mode_t, bool>>{{0600, true},
-                                                                         {0400, true},
-                                                                         {0640, true},
-                                                                         {0644, false},
-                                                                         {0660, false},
-                                                                         {0602, false}}) {
-        ASSERT_EQ(chmod(path.c_str(), mode), 0);
-        EXPECT_EQ(check_key_file(path).has_value(), good) << mode;
-    }
-    EXPECT_FALSE(check_key_file(folder.file("none")));
 }
 
 }  // namespace

@@ -179,6 +179,8 @@ struct Settings {
     ListenList trap_listen;
     std::vector<std::string> trap_forwarders;
     ListenList inbound_listen;
+    FilePath inbound_tls_certificate;
+    FilePath inbound_tls_key;
     WebAddress inbound_url;
     std::int64_t inbound_body_kilobytes = 256;
     double inbound_source_rate = 100;

@@ -211,7 +211,17 @@ constexpr SettingDef kInbound[] = {
      "address of v1, snmpTrapAddress.0) is believed."},
     {"inbound_listen", "inboundListen", "POLLUX_INBOUND_LISTEN", "", &Settings::inbound_listen, 1,
      0, kRefuse, false, kRestart,
-     "Where webhooks and pushes are heard over HTTP, such as `127.0.0.1:7656`. Empty: nowhere."},
+     "Where webhooks and pushes are heard over HTTP, such as `127.0.0.1:7656`. Empty: nowhere. "
+     "Reachable from elsewhere, it should have TLS, here or in a proxy: tokens are in the "
+     "addresses."},
+    {"inbound_tls_certificate", "inboundTlsCertificate", "POLLUX_INBOUND_TLS_CERTIFICATE", "",
+     &Settings::inbound_tls_certificate, 0, 0, kRefuse, false, kRestart,
+     "File with the certificate that senders of webhooks and pushes are shown, and those above it "
+     "(PEM). With inbound_tls_key: they must speak TLS."},
+    {"inbound_tls_key", "inboundTlsKey", "POLLUX_INBOUND_TLS_KEY", "", &Settings::inbound_tls_key,
+     0, 0, kRefuse, false, kRestart,
+     "File with the key of that certificate (PEM); refused when others than its owner and group "
+     "can read it."},
     {"inbound_url", "inboundUrl", "POLLUX_INBOUND_URL", "", &Settings::inbound_url, 0, 0, kRefuse,
      false, kLive,
      "The beginning of the addresses that senders are given, if it is another than where we "

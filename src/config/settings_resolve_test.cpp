@@ -81,6 +81,8 @@ TEST(ResolveSettings, VariablesFollowTheirRules) {
         {"POLL_TASK_WORKERS", "129", true, "it is ignored"},
         {"POLL_TASK_WORKERS", "128", true, ""},
         {"POLLUX_GLOBAL_RATE", "0", false, "out of range"},
+        {"POLLUX_TRAP_LISTEN", "nonsense", false, "must be an address with a port"},
+        {"POLLUX_INBOUND_TLS_KEY", "key.pem", false, "must be an absolute path"},
         {"POLLUX_LOG_LEVEL", "loud", true, "debug, info, warning or error"},
         {"POLLUX_GLOBAL_RAT", "5", true, "did you mean POLLUX_GLOBAL_RATE?"},
         {"MAX_POLL_TIMEOUT", "90", true, ""},

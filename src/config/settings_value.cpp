@@ -32,6 +32,13 @@ std::unexpected<base::Error> unparsable(std::string_view text, std::string_view 
                         fmt::format("{} is not understood: it must be {}", quoted(text), right));
 }
 
+// Of what must not be passed over in the environment either: nobody shall believe that we listen
+// where we do not, or that a certificate is shown that is not.
+std::unexpected<base::Error> unusable(std::string_view text, std::string_view right) {
+    return config_error(std::string(kRange),
+                        fmt::format("{} is not understood: it must be {}", quoted(text), right));
+}
+
 std::string lower(std::string_view text) {
     std::string result(text);
     for (char& c : result) {
@@ -202,9 +209,9 @@ struct Parser {
             const auto split = split_listen_address(address);
             if (address != "systemd" && (!split || split->port < definition.low ||
                                          list.items.size() >= kMaxListenAddresses)) {
-                return unparsable(item,
-                                  "an address with a port, such as 127.0.0.1:1162 or [::1]:1162, "
-                                  "or systemd; at most 16 of them");
+                return unusable(item,
+                                "an address with a port, such as 127.0.0.1:1162 or [::1]:1162, "
+                                "or systemd; at most 16 of them");
             }
             list.items.push_back(address);
         }
@@ -221,7 +228,7 @@ struct Parser {
     }
     Result<ParsedSetting> operator()(FilePath Settings::* field) const {
         const bool good = text.empty() || (text.starts_with('/') && !base::has_control(text));
-        if (!good) return unparsable(text, "an absolute path");
+        if (!good) return unusable(text, "an absolute path");
         (settings.*field).text = text;
         return ParsedSetting{};
     }

@@ -9,6 +9,8 @@
 #include <array>
 #include <climits>
 
+#include "net/tls_check.hpp"
+
 namespace pollux::net {
 namespace {
 
@@ -111,6 +113,10 @@ base::Result<TlsServerContext> TlsServerContext::create(const TlsIdentity& ident
 
 std::shared_ptr<const TlsServerContext> TlsServerContext::share() const {
     return std::make_shared<const TlsServerContext>(*this);
+}
+
+base::WallTime TlsServerContext::valid_until() const {
+    return facts_of(SSL_CTX_get0_certificate(context_.get())).not_after;
 }
 
 // --- TlsStream ----------------------------------------------------------------------------------

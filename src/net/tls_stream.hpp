@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "base/secret.hpp"
+#include "base/time.hpp"
 #include "net/byte_stream.hpp"
 #include "net/event_loop.hpp"
 
@@ -40,6 +41,7 @@ class TlsServerContext {
     static base::Result<TlsServerContext> create(const TlsIdentity& identity);
 
     std::shared_ptr<const TlsServerContext> share() const;
+    base::WallTime valid_until() const;  // of the certificate
     ssl_ctx_st* native() const { return context_.get(); }
 
   private:

@@ -6,6 +6,7 @@
 
 #include "runtime/random_bits.hpp"
 #include "runtime/server.hpp"
+#include "runtime/tls_files.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -79,6 +80,9 @@ base::Status Server::start_desk(std::vector<std::pair<std::string, std::string>>
     InboundOptions options;
     options.trap_listen = settings_.trap_listen.items;
     options.http_listen = settings_.inbound_listen.items;
+    auto tls = read_tls_identity(inbound_tls_files(settings_));
+    if (!tls) return std::unexpected(tls.error());
+    options.tls = std::move(*tls);
     options.body_bytes = static_cast<std::size_t>(settings_.inbound_body_kilobytes) << 10U;
     options.limits = std::move(*limits);
     options.random = random_key();
@@ -134,10 +138,6 @@ void Server::inbound_page(std::move_only_function<void(std::string)> done) {
     });
 }
 
-void Server::push_rows(std::move_only_function<void(std::vector<PushRow>)> done) {
-    if (desk_) {
-        desk_->push_rows(std::move(done));
-    } else {
 void Server::forget_sender(std::string engine, std::move_only_function<void(base::Status)> done) {
     desk_->forget_sender(std::move(engine),
                          [this, done = std::move(done)](base::Status status) mutable {
@@ -147,6 +147,10 @@ void Server::forget_sender(std::string engine, std::move_only_function<void(base
                          });
 }
 
+void Server::push_rows(std::move_only_function<void(std::vector<PushRow>)> done) {
+    if (desk_) {
+        desk_->push_rows(std::move(done));
+    } else {
         done({});
     }
 }
@@ -172,7 +176,8 @@ base::Result<base::Secret> Server::inbound_url(const std::string& key,
     }
     std::string base = settings_.inbound_url.text;
     if (base.empty() && desk_ && !desk_->http_addresses().empty()) {
-        base = "http://" + desk_->http_addresses().front();
+        const bool tls = !settings_.inbound_tls_certificate.text.empty();
+        base = (tls ? "https://" : "http://") + desk_->http_addresses().front();
     }
     const bool push = target->kind == model::ProtocolKind::kPush;
     return base::Secret(

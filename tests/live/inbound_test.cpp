@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "lab/fleet_server.hpp"
+#include "net/test_nginx.hpp"
 #include "tests/live/fleet_text.hpp"
 #include "tests/live/inbound_stage.hpp"
 
@@ -65,6 +66,108 @@ TEST_F(Inbound, WhatWasAnsweredSurvivesAKill) {
     EXPECT_EQ(explained.code, 0);
     EXPECT_THAT(explained.output, HasSubstr("up: the last heartbeat came"));
     EXPECT_THAT(server_->command({"explain", "hook::door"}).output, HasSubstr("raised     alarm"));
+}
+
+// Signed traps carry the clock of their sender; a recorded one may be played back after a crash of
+// ours. Net-SNMP's tool signs with any clock it is told to.
+TEST_F(Inbound, ARecordedTrapIsRefusedAlsoAfterAKill) {
+    ASSERT_NO_FATAL_FAILURE(
+        start(R"(
+credentials:
+  trapper:
+    username: trapper
+    snmp_auth: sha256
+    snmp_auth_password: ${TRAP_AUTH}
+    snmp_privacy: aes256
+    snmp_privacy_password: ${TRAP_PRIVACY}
+devices:
+  door: {address: 127.0.0.1, credentials: trapper, addons: [traps]}
+)",
+              {{"TRAP_AUTH", "auth-pass-word"}, {"TRAP_PRIVACY", "priv-pass-word"}}));
+    const auto send = [&](const std::string& clock) {
+        const CommandResult sent = run({"snmptrap",
+                                        "-Lo",
+                                        "-M",
+                                        "",
+                                        "-m",
+                                        "",
+                                        "-v3",
+                                        "-u",
+                                        "trapper",
+                                        "-l",
+                                        "authPriv",
+                                        "-a",
+                                        "SHA-256",
+                                        "-A",
+                                        "auth-pass-word",
+                                        "-x",
+                                        "AES-256",
+                                        "-X",
+                                        "priv-pass-word",
+                                        "-e",
+                                        "0x8000000001020304",
+                                        "-Z",
+                                        clock,
+                                        fmt::format("udp:127.0.0.1:{}", trap_port_),
+                                        "",
+                                        "1.3.6.1.6.3.1.1.5.3"});
+        EXPECT_EQ(sent.code, 0) << sent.output;
+    };
+    const auto counted = [&](const std::string& result) {
+        return server_->metrics().value("pollux_inbound_messages_total",
+                                        {{"kind", "trap"}, {"result", result}});
+    };
+    send("6,5000");
+    ASSERT_TRUE(eventually([&] { return counted("stored") == 1; })) << server_->log();
+    ASSERT_TRUE(eventually([&] {
+        return run({"sqlite3", "-readonly", server_->data() + "/state.db",
+                    "SELECT count(*) FROM target_memory WHERE key = "
+                    "'trap-sender/8000000001020304'"})
+            .output.starts_with("1");
+    }));
+    server_->kill();
+    ASSERT_NO_FATAL_FAILURE(server_->start());
+    send("6,4000");
+    ASSERT_TRUE(eventually([&] { return counted("refused") == 1; })) << server_->log();
+    send("5,9000");
+    ASSERT_TRUE(eventually([&] { return counted("refused") == 2; })) << server_->log();
+    EXPECT_THAT(server_->command({"inbound"}).output,
+                HasSubstr("pollux inbound forget 8000000001020304"));
+    send("6,6000");
+    ASSERT_TRUE(eventually([&] { return counted("stored") == 1; })) << server_->log();
+
+    // The device was reset to what it was in the factory: a person says so.
+    const CommandResult forgotten = server_->command({"inbound", "forget", "8000000001020304"});
+    EXPECT_EQ(forgotten.code, 0) << forgotten.output;
+    send("1,30");
+    EXPECT_TRUE(eventually([&] { return counted("stored") == 2; })) << server_->log();
+    const CommandResult unknown = server_->command({"inbound", "forget", "80000000ff"});
+    EXPECT_EQ(unknown.code, 1);
+    EXPECT_THAT(unknown.output, HasSubstr("no clock of the engine 80000000ff is known"));
+}
+
+TEST_F(Inbound, SendersMaySpeakTls) {
+    const auto first = net::test::make_self_signed(folder_, "first", 30);
+    ASSERT_NO_FATAL_FAILURE(start(kDoor, {{"POLLUX_INBOUND_TLS_CERTIFICATE", first.certificate},
+                                          {"POLLUX_INBOUND_TLS_KEY", first.key}}));
+    const std::string push = url("push", "alive::door");
+    EXPECT_THAT(push, HasSubstr(fmt::format("https://127.0.0.1:{}/push/", http_port_)));
+    EXPECT_THAT(curl(push, {"--cacert", first.certificate}), EndsWith(" 200"));
+    EXPECT_THAT(curl(url("hook", "hook::door"),
+                     {"--cacert", first.certificate, "-d", R"x({"state": "bad"})x"}),
+                EndsWith(" 200"));
+    EXPECT_THAT(curl(push), HasSubstr(" 000")) << "nobody vouches for it";
+    EXPECT_THAT(curl("http" + push.substr(5)), HasSubstr(" 000")) << "no token in the open";
+    EXPECT_EQ(field("alive::door", "state"), "up");
+    EXPECT_THAT(server_->command({"messages"}).output, HasSubstr("alarm critical: it is bad"));
+
+    // A new certificate in the same files is shown after a restart.
+    server_->stop();
+    const auto second = net::test::make_self_signed(folder_, "second", 30);
+    std::filesystem::rename(second.certificate, first.certificate);
+    std::filesystem::rename(second.key, first.key);
+    ASSERT_NO_FATAL_FAILURE(server_->start());
+    EXPECT_THAT(curl(push, {"--cacert", first.certificate}), EndsWith(" 200"));
 }
 
 TEST_F(Inbound, TokensAreNowhereButInTheirAddress) {

@@ -43,6 +43,32 @@ TEST_F(Listen, APortThatIsTakenIsNamedWithItsSettingAndTheFirstServerGoesOn) {
     EXPECT_TRUE(server_->running());
 }
 
+// A server that goes on without what it was told would be believed to hear, or to encrypt.
+TEST_F(Listen, WhatIsNoAddressAndNoFileRefusesTheStart) {
+    for (const char* variable :
+         {"POLLUX_TRAP_LISTEN", "POLLUX_INBOUND_LISTEN", "POLLUX_API_LISTEN"}) {
+        const CommandResult result = serve({{variable, "nonsense"}});
+        EXPECT_NE(result.code, 0) << variable;
+        EXPECT_THAT(result.output, AllOf(HasSubstr(variable), HasSubstr("an address with a port")));
+    }
+    const CommandResult relative =
+        serve({{"POLLUX_INBOUND_LISTEN", fmt::format("127.0.0.1:{}", http_port_)},
+               {"POLLUX_INBOUND_TLS_CERTIFICATE", "chain.pem"},
+               {"POLLUX_INBOUND_TLS_KEY", "key.pem"}});
+    EXPECT_NE(relative.code, 0);
+    EXPECT_THAT(relative.output,
+                AllOf(HasSubstr("POLLUX_INBOUND_TLS_"), HasSubstr("an absolute path")));
+    const CommandResult half =
+        serve({{"POLLUX_INBOUND_TLS_CERTIFICATE", folder_.write("chain.pem", "x")}});
+    EXPECT_NE(half.code, 0);
+    EXPECT_THAT(half.output, HasSubstr("inbound_tls_certificate and inbound_tls_key belong"));
+    const CommandResult broken =
+        serve({{"POLLUX_INBOUND_TLS_CERTIFICATE", folder_.file("chain.pem")},
+               {"POLLUX_INBOUND_TLS_KEY", folder_.file("chain.pem")}});
+    EXPECT_NE(broken.code, 0);
+    EXPECT_THAT(broken.output, HasSubstr("chmod 0600"));
+}
+
 TEST_F(Listen, AnAddressThatIsNotOursIsNamedWithItsSetting) {
     const CommandResult traps = serve({{"POLLUX_TRAP_LISTEN", "192.0.2.77:1162"}});
     EXPECT_NE(traps.code, 0);

@@ -92,7 +92,7 @@ base::Status InboundDesk::open() {
                                         options_.engine, options_.random);
     http_ = std::make_unique<InboundHttp>(*loop_, *intake_, book_, *http_limiter_, counts_,
                                           options_.random, options_.body_bytes);
-    if (auto status = http_->listen(options_.http_listen); !status) return status;
+    if (auto status = http_->listen(options_.http_listen, options_.tls); !status) return status;
     http_addresses_ = http_->addresses();
     push_timer_ = std::make_unique<net::Timer>(*loop_, [this] { watch_pushes(); });
     house_timer_ = std::make_unique<net::Timer>(*loop_, [this] { keep_house(); });

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -47,6 +48,7 @@ struct InboundOptions {
     std::vector<std::string> trap_listen;
     std::vector<int> passed_sockets;  // of systemd
     std::vector<std::string> http_listen;
+    std::optional<net::TlsIdentity> tls = {};  // that senders over HTTP are shown
     std::size_t body_bytes = 256U << 10U;
     protocol::snmp::OwnEngine engine;
     base::SipKey random;  // for hashes of this process
@@ -85,10 +87,10 @@ class InboundDesk {
     void set_limits(InboundLimits limits);
     // A poll has proven the clock of an SNMP engine, which may send traps too.
     void prove(std::string engine_id, protocol::snmp::EngineClock clock);
-    // What is raised now, as if it were told for the first time.
-    void present(std::move_only_function<void(std::vector<SignalNews>)> done);
     // What this engine (hexadecimal digits) says of its clock next is believed.
     void forget_sender(std::string engine, std::move_only_function<void(base::Status)> done);
+    // What is raised now, as if it were told for the first time.
+    void present(std::move_only_function<void(std::vector<SignalNews>)> done);
     void collect_counts(std::move_only_function<void(InboundCounts)> done);
     // Calls back from the desk's thread: it is alive; messages that wait, were stored, were not.
     void ask_alive(std::move_only_function<void(WorkCounts)> answer);
@@ -115,9 +117,9 @@ class InboundDesk {
     void watch_pushes();
     void arm_push_timer();
     void keep_house();
+    void save_clocks();
     void tell_crowd();
     InboundCounts counts();
-    void save_clocks();
 
     store::Store& store_;
     observe::Log& log_;

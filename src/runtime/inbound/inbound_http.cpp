@@ -82,7 +82,19 @@ InboundHttp::InboundHttp(net::EventLoop& loop, Intake& intake, TargetBook& book,
                 handle(std::move(request), std::move(responder));
             }) {}
 
-base::Status InboundHttp::listen(const std::vector<std::string>& addresses) {
+base::Status InboundHttp::listen(const std::vector<std::string>& addresses,
+                                 const std::optional<net::TlsIdentity>& tls) {
+    std::optional<net::TlsServerContext> context;
+    if (tls) {
+        auto made = net::TlsServerContext::create(*tls);
+        if (!made) {
+            return base::config_error(
+                "inbound.tls",
+                fmt::format("cannot use inbound_tls_certificate with inbound_tls_key: {}",
+                            made.error().message));
+        }
+        context = std::move(*made);
+    }
     for (const std::string& text : addresses) {
         const auto split = config::split_host_port(text);
         if (!split) {
@@ -96,7 +108,7 @@ base::Status InboundHttp::listen(const std::vector<std::string>& addresses) {
         net::TcpListenerOptions listener;
         // Somebody wrote another address into the settings: that is the decision.
         listener.allow_non_loopback = true;
-        auto listening = http_.listen(*at, nullptr, listener);
+        auto listening = http_.listen(*at, context ? &*context : nullptr, listener);
         if (!listening) {
             base::Error error = listening.error();
             error.message = fmt::format(

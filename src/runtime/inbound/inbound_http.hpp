@@ -9,12 +9,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/result.hpp"
 #include "net/http_server.hpp"
+#include "net/tls_stream.hpp"
 #include "runtime/inbound/intake.hpp"
 #include "runtime/inbound/source_limiter.hpp"
 #include "runtime/inbound/token_table.hpp"
@@ -31,7 +33,9 @@ class InboundHttp {
     InboundHttp(net::EventLoop& loop, Intake& intake, TargetBook& book, SourceLimiter& limiter,
                 InboundCounts& counts, base::SipKey key, std::size_t body_bytes);
 
-    base::Status listen(const std::vector<std::string>& addresses);
+    // With an identity senders must speak TLS.
+    base::Status listen(const std::vector<std::string>& addresses,
+                        const std::optional<net::TlsIdentity>& tls);
     void set_image(const InboundImage& image);
     const std::vector<std::string>& addresses() const { return addresses_; }
     const net::HttpServerCounters& counters() const { return http_.counters(); }
