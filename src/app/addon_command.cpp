@@ -137,7 +137,8 @@ void add_addon(CLI::App& app, int& status) {
     auto* import_command = addon->add_subcommand(
         "import",
         "Take over a manifest of OpsConductor: says what changes in meaning, writes the addon.");
-    import_command->add_option("FILE", args->file, "The manifest (JSON)")->required();
+    import_command->add_option("FILE", args->file, "The manifest (JSON), or a ZIP file with it")
+        ->required();
     import_command->add_option("--out", args->folder, "Your folder of addons")->type_name("DIR");
     import_command->add_flag("--replace", args->replace, "Replace an addon that is there already");
     import_command->callback(

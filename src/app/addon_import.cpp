@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/addon_archive.hpp"
 #include "app/addon_files.hpp"
 #include "document/parse.hpp"
 #include "document/write.hpp"
@@ -18,6 +19,17 @@ namespace fs = std::filesystem;
 
 auto refuse(const std::string& path, std::string_view why) {
     return base::config_error("addon.import", fmt::format("{}: {}", path, why));
+}
+
+base::Result<ArchivedManifest> read_manifest(const std::string& file) {
+    auto text = read_text_file(file, kMaxArchiveBytes);
+    if (!text) return std::unexpected(text.error());
+    if (is_archive(*text)) return read_archive(*text, file);
+    if (text->size() > kMaxManifestBytes) {
+        return refuse(file, fmt::format("has {} bytes, a manifest at most {}", text->size(),
+                                        kMaxManifestBytes));
+    }
+    return ArchivedManifest{std::move(*text), file, {}};
 }
 
 }  // namespace
@@ -76,26 +88,25 @@ base::Result<std::string> write_addon(const ImportedAddon& addon, const std::str
 }
 
 int run_import(const std::string& file, const std::string& folder, bool replace) {
-    const auto text = read_text_file(file, kMaxManifestBytes);
-    if (!text) {
-        fmt::print(stderr, "pollux addon import: {}\n", text.error().message);
+    const auto manifest = read_manifest(file);
+    if (!manifest) {
+        fmt::print(stderr, "pollux addon import: {}\n", manifest.error().message);
         return 1;
     }
-    if (text->starts_with("PK")) {
-        fmt::print(stderr,
-                   "pollux addon import: {} is a ZIP file; unpack it and import its "
-                   "manifest.json\n",
-                   file);
-        return 1;
+    for (const std::string& beside : manifest->beside) {
+        fmt::print("{}: {} is not taken over: only the manifest is\n", file, beside);
     }
-    const ImportedAddon addon = import_addon(*text, file);
+    const ImportedAddon addon = import_addon(manifest->text, manifest->name);
     fmt::print("{}", addon.notes.text());
     if (!addon.good) {
-        fmt::print("{}: not imported, {} errors\n", file, addon.notes.errors());
+        const std::size_t errors = addon.notes.errors();
+        fmt::print("{}: not imported, {} error{}\n", file, errors, errors == 1 ? "" : "s");
         return 1;
     }
-    fmt::print("{}: {} can be imported; {} lines change in meaning or are ignored\n", file,
-               addon.name, addon.notes.warnings());
+    const std::size_t notes = addon.notes.warnings();
+    fmt::print("{}: {} can be imported; {}\n", file, addon.name,
+               notes == 1 ? "1 line changes in meaning or is ignored"
+                          : fmt::format("{} lines change in meaning or are ignored", notes));
     if (folder.empty()) {
         fmt::print("nothing was written; --out FOLDER writes it into your folder of addons\n");
         return 0;
