@@ -163,6 +163,24 @@ TEST(OpsConductorDefect, AFailureWhoseTypeIsNotListedIsDropped) {
     EXPECT_THAT(addon.notes, HasSubstr("device_offline is in no mapping"));
 }
 
+// A poll that took too long or ended in an error was an alert `poll_timeout` or `poll_error`, which
+// was dropped unless the manifest happened to list it. Here it fails the poll, whatever is listed;
+// and a failed poll clears nothing.
+TEST(OpsConductorDefect, AnErrorOfThePollItselfIsDropped) {
+    const auto addon = http_addon(std::string(kParser) + ", " + kTypes);
+    for (const model::FailureKind kind :
+         {model::FailureKind::kTimeout, model::FailureKind::kInternal}) {
+        model::Reply reply = silence("poll");
+        std::get<model::PollFailure>(reply.answer).kind = kind;
+        EXPECT_TRUE(fails(*addon.addon, reply));
+        derive::SignalKeeper keeper;
+        keeper.apply(poll(*addon.addon, http(R"({"t": "fan"})")), {1});
+        ASSERT_EQ(keeper.raised().size(), 1U);
+        EXPECT_THAT(keeper.apply(poll(*addon.addon, reply), {2}), IsEmpty());
+        EXPECT_EQ(keeper.raised().size(), 1U);
+    }
+}
+
 // Without alert_on_failure nobody learned that a device was dead.
 TEST(OpsConductorDefect, ADeadDeviceIsNotNoticedWithoutAlertOnFailure) {
     const auto addon = http_addon(R"("auth_type": null)");
