@@ -10,6 +10,7 @@
 #include "app/fleet_access.hpp"
 #include "lab/fleet_file.hpp"
 #include "lab/fleet_server.hpp"
+#include "protocol/snmp/test_snmpd.hpp"
 
 namespace pollux::app {
 namespace {
@@ -146,6 +147,93 @@ TEST(ApplyCommand, WorksWithoutAServer) {
     const auto objects = real_fleet_ports().objects(data);
     ASSERT_TRUE(objects) << objects.error().message;
     EXPECT_FALSE(objects->empty());
+}
+
+std::string line_of(const std::string& text, std::string_view what) {
+    const std::size_t at = text.find(what);
+    return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+}
+
+TEST_F(PollCommand, KnowsWhatTheServerLearnedOfAnSnmpDevice) {
+    const std::string key = "snmp-interfaces::sw-00001";
+    const Printed alone = run({"poll", key, "--fleet", fleet_, "--trace"});
+    EXPECT_EQ(alone.status, 0) << alone.out << alone.err;
+    EXPECT_THAT(alone.out, HasSubstr("learned of SNMP devices: nothing, as of a new device"));
+    const std::string fresh = line_of(alone.out, "profile: ");
+    ASSERT_NE(fresh, "");
+    test::RunningServer server;
+    const std::string often =
+        folder_.write("often.yaml", "addons: {snmp-interfaces: {interval: 1s}}\n");
+    const Printed applied = run({"apply", fleet_, often, "--data", server.data()});
+    ASSERT_EQ(applied.status, 0) << applied.err;
+    // It is asked until it has learned something.
+    Printed known;
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    do {
+        known = run({"poll", key, "--data", server.data(), "--trace"});
+        EXPECT_EQ(known.status, 0) << known.out << known.err;
+    } while (line_of(known.out, "profile: ") == fresh &&
+             std::chrono::steady_clock::now() < give_up);
+    EXPECT_THAT(known.out, HasSubstr("from the running server of " + server.data()));
+    EXPECT_NE(line_of(known.out, "profile: "), fresh);
+    server.stop();
+    const Printed stored = run({"poll", key, "--data", server.data(), "--trace"});
+    EXPECT_EQ(stored.status, 0) << stored.err;
+    EXPECT_THAT(stored.out, HasSubstr("what is stored in " + server.data()));
+    EXPECT_NE(line_of(stored.out, "profile: "), fresh);
+    const Printed quiet = run({"poll", key, "--data", server.data()});
+    EXPECT_THAT(quiet.out, Not(HasSubstr("learned of SNMP")));
+}
+
+// The settings and the addons of the folder hold for a poll by hand too.
+TEST_F(PollCommand, TakesSettingsAndAddonsOfTheDataFolder) {
+    const std::string data = folder_.file("data");
+    const std::string own = folder_.write("data/addons/mine/manifest.yaml",
+                                          "schema: pollux/1\nname: mine\nversion: 1.0.0\n"
+                                          "title: Mine\nprotocol: tcp\nmetrics:\n"
+                                          "  - {name: latency, type: gauge, fact: latency}\n");
+    const Printed refused =
+        run({"poll", "mine", "--host", "127.0.0.1", "--port", "1", "--data", data});
+    EXPECT_THAT(refused.out + refused.err, HasSubstr("127.0.0.1")) << own;
+    EXPECT_THAT(refused.err, Not(HasSubstr("no addon")));
+    folder_.write("data/system.json", R"({"egressDeny": ["127.0.0.0/8"]})");
+    const Printed denied = run({"poll", "http-status", "--host", "127.0.0.1", "--data", data});
+    EXPECT_EQ(denied.status, 2) << denied.out << denied.err;
+    EXPECT_THAT(denied.out, HasSubstr("http.egress_denied"));
+}
+
+TEST_F(PollCommand, AsksADeviceThatIsInNoFleetBySnmpV3) {
+    const protocol::snmp::test::Snmpd agent(
+        "createUser pollux SHA-256 auth-pass-word AES-256 priv-pass-word\nrouser pollux priv\n"
+        "createUser open\nrouser open noauth\n");
+    const config::Environment secrets = {
+        {"AUTH", "auth-pass-word"}, {"PRIVACY", "priv-pass-word"}, {"WRONG", "another-password"}};
+    const auto poll = [&](std::vector<std::string> more) {
+        std::vector<std::string> command = {
+            "poll", "snmp-system", "--host", "127.0.0.1", "--port", std::to_string(agent.port())};
+        command.insert(command.end(), more.begin(), more.end());
+        return run(command, secrets);
+    };
+    const std::vector<std::string> full = {"--username",
+                                           "pollux",
+                                           "--snmp-auth",
+                                           "sha256",
+                                           "--snmp-auth-password",
+                                           "${AUTH}",
+                                           "--snmp-privacy",
+                                           "aes256",
+                                           "--snmp-privacy-password",
+                                           "${PRIVACY}"};
+    const Printed good = poll(full);
+    EXPECT_EQ(good.status, 0) << good.out << good.err;
+    EXPECT_THAT(good.out, HasSubstr("a room"));
+    std::vector<std::string> wrong = full;
+    wrong[5] = "${WRONG}";
+    EXPECT_THAT(poll(wrong).out, HasSubstr("snmp.wrong_digest"));
+    const Printed unsafe = poll({"--username", "open", "--snmp-version", "3"});
+    EXPECT_EQ(unsafe.status, 0) << unsafe.out << unsafe.err;
+    EXPECT_THAT(poll({"--username", "pollux", "--snmp-auth", "sha256"}).err,
+                HasSubstr("--snmp-auth needs --snmp-auth-password"));
 }
 
 TEST_F(PollCommand, HistoryShowsWhatAServerMeasured) {

@@ -1,6 +1,11 @@
 #include "app/control_client.hpp"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
 
 #include "app/control_server.hpp"
 #include "document/diagnostic.hpp"
@@ -29,6 +34,22 @@ ControlClient::ControlClient(const std::string& data_folder)
 
 bool ControlClient::server_runs() const {
     return net::ask_unix(path_, "GET", "/status?limit=1", "", std::chrono::seconds(10)).has_value();
+}
+
+pid_t ControlClient::server_process() const {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path_.size() >= sizeof address.sun_path) return 0;
+    std::memcpy(address.sun_path, path_.data(), path_.size());
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return 0;
+    ucred peer{};
+    socklen_t length = sizeof peer;
+    const bool known =
+        connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0;
+    close(fd);
+    return known ? peer.pid : 0;
 }
 
 base::Result<std::string> ControlClient::ask_text(std::string_view method, std::string_view target,

@@ -1,6 +1,8 @@
 // Asks the server of a data folder through its control socket. For commands; blocks.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
@@ -14,6 +16,8 @@ class ControlClient {
     explicit ControlClient(const std::string& data_folder);
 
     bool server_runs() const;
+    // Its number as this process would name it, also where it runs in a container; 0: not known.
+    pid_t server_process() const;
     // The JSON of the answer. An error of the server comes back as an error here.
     base::Result<document::Node> ask(std::string_view method, std::string_view target,
                                      std::string body) const;

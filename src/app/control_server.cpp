@@ -210,6 +210,11 @@ void ControlServer::handle(net::Request request, net::Responder responder) {
                              const std::vector<runtime::ProfileRow>& rows) mutable {
             responder.send(net::Response::json(200, api::profile_page(rows, device)));
         });
+    } else if (route == "GET /learned") {
+        server_.learned(
+            [responder = std::move(responder)](const std::vector<std::string>& learned) mutable {
+                responder.send(net::Response::text(200, encode_learned(learned)));
+            });
     } else if (route == "POST /operate") {
         operate(request, std::move(responder));
     } else if (route == "POST /setting") {
@@ -293,11 +298,6 @@ void ControlServer::operate(const net::Request& request, net::Responder responde
         });
 }
 
-void ControlServer::change_setting(const net::Request& request, net::Responder responder) {
-    config::StoredSettings wanted = server_.stored_settings();
-    const std::string key = net::query_parameter(request.query, "key").value_or("");
-    const std::string value = net::query_parameter(request.query, "value").value_or("");
-    auto status = config::set_value(wanted, key, value);
 void ControlServer::forget_sender(const net::Request& request, net::Responder responder) {
     const std::string engine = net::query_parameter(request.query, "engine").value_or("");
     server_.forget_sender(
@@ -311,6 +311,11 @@ void ControlServer::forget_sender(const net::Request& request, net::Responder re
         });
 }
 
+void ControlServer::change_setting(const net::Request& request, net::Responder responder) {
+    config::StoredSettings wanted = server_.stored_settings();
+    const std::string key = net::query_parameter(request.query, "key").value_or("");
+    const std::string value = net::query_parameter(request.query, "value").value_or("");
+    auto status = config::set_value(wanted, key, value);
     auto entry = audit_entry("settings.change", key);
     entry.after = value;
     if (status) {

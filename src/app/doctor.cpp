@@ -26,26 +26,31 @@ std::string_view word_of(Finding finding) {
     return "ok";
 }
 
-void examine_credentials(const config::Fleet& fleet, const KnownSecrets& secrets,
+// Of a server that does not run nobody knows which variables it will have.
+void examine_credentials(const config::Fleet& fleet, const KnownSecrets& secrets, bool certain,
                          DoctorReport& report) {
+    const auto complain = [&](const base::Error& error, const std::string& text) {
+        const bool variable = error.code == "secret.environment" && !certain;
+        report.add(variable ? Finding::kWarning : Finding::kProblem, "credentials", text);
+    };
     std::size_t good = 0;
     for (const auto& [name, credential] : fleet.credentials) {
         const auto resolved = config::resolve(name, credential, secrets.source());
         if (resolved) {
             ++good;
         } else {
-            report.add(Finding::kProblem, "credentials", resolved.error().message);
+            complain(resolved.error(), resolved.error().message);
         }
     }
-    if (!fleet.credentials.empty()) {
+    if (good > 0) {
         report.add(Finding::kOk, "credentials",
                    fmt::format("{} of {} can be used", good, fleet.credentials.size()));
     }
     for (const auto& [where, reference] : communities(fleet)) {
         if (reference.kind == config::SecretKind::kLiteral) continue;
         if (const auto secret = secrets.source()(reference); !secret) {
-            report.add(Finding::kProblem, "credentials",
-                       fmt::format("community of {}: {}", where, secret.error().message));
+            complain(secret.error(),
+                     fmt::format("community of {}: {}", where, secret.error().message));
         }
     }
 }
@@ -55,7 +60,8 @@ bool has_store(const std::string& data) {
 }
 
 // How many targets there are, and whose secrets and keys they need.
-std::size_t examine_fleet(const std::string& data, const FleetPorts& ports, DoctorReport& report) {
+std::size_t examine_fleet(const std::string& data, const PortsOfServer& of, DoctorReport& report) {
+    const FleetPorts& ports = of.ports;
     const auto objects = ports.objects(data);
     if (!objects) {
         report.add(Finding::kProblem, "fleet", objects.error().message);
@@ -70,7 +76,8 @@ std::size_t examine_fleet(const std::string& data, const FleetPorts& ports, Doct
         std::ranges::count(*objects, model::ObjectKind::kTarget, &model::ConfigObject::kind));
     report.add(Finding::kOk, "fleet",
                fmt::format("{} devices, {} targets", fleet->devices.size(), targets));
-    examine_credentials(*fleet, KnownSecrets(data, ports.environment), report);
+    const bool certain = of.server_runs && of.problem.empty();
+    examine_credentials(*fleet, KnownSecrets(data, ports.environment, of.whose), certain, report);
     examine_agent(*fleet, ports.environment, report);
     return targets;
 }
@@ -180,9 +187,17 @@ std::string DoctorReport::text() const {
     return out;
 }
 
-DoctorReport examine(const DoctorArguments& arguments, const FleetPorts& ports) {
+DoctorReport examine(const DoctorArguments& arguments, const FleetPorts& given) {
     DoctorReport report;
     examine_folder(arguments.data, report);
+    const PortsOfServer of = ports_of_server(arguments.data, given);
+    const FleetPorts& ports = of.ports;
+    if (!of.problem.empty()) {
+        report.add(Finding::kWarning, "environment",
+                   of.problem +
+                       "; settings and credentials are looked at with those of this "
+                       "command");
+    }
     std::size_t targets = 0;
     if (report.problems == 0) {
         examine_key(arguments.data, report);
@@ -191,12 +206,13 @@ DoctorReport examine(const DoctorArguments& arguments, const FleetPorts& ports) 
         const auto settings = examine_settings(arguments, ports, report);
         if (settings) {
             // The ports of a server that runs are its own.
-            if (!ControlClient(arguments.data).server_runs()) examine_ports(*settings, report);
+            if (!of.server_runs) examine_ports(*settings, report);
+            examine_certificates(*settings, report);
             examine_plugins(*settings, report);
         }
         examine_host_keys(arguments.data, report);
         // Opening a store that is not sound, or without its key, would change it.
-        if (report.store_opens) targets = examine_fleet(arguments.data, ports, report);
+        if (report.store_opens) targets = examine_fleet(arguments.data, of, report);
         examine_addons(arguments, report);
         examine_server(arguments.data, report);
     }

@@ -45,11 +45,13 @@ void fill_bundle(SupportBundle& bundle, const DoctorArguments& arguments, const 
                  const DoctorReport& report);
 
 // The parts of examine(), by what they look at.
-void examine_folder(const std::string& data, DoctorReport& report);            // doctor_files.cpp
-void examine_key(const std::string& data, DoctorReport& report);               // doctor_files.cpp
-void examine_databases(const std::string& data, DoctorReport& report);         // doctor_files.cpp
-void examine_machine(std::size_t targets, DoctorReport& report);               // doctor_machine.cpp
-void examine_ports(const config::Settings& settings, DoctorReport& report);    // doctor_doors.cpp
+void examine_folder(const std::string& data, DoctorReport& report);          // doctor_files.cpp
+void examine_key(const std::string& data, DoctorReport& report);             // doctor_files.cpp
+void examine_databases(const std::string& data, DoctorReport& report);       // doctor_files.cpp
+void examine_machine(std::size_t targets, DoctorReport& report);             // doctor_machine.cpp
+void examine_ports(const config::Settings& settings, DoctorReport& report);  // doctor_doors.cpp
+void examine_certificates(const config::Settings& settings,
+                          DoctorReport& report);                               // doctor_doors.cpp
 void examine_plugins(const config::Settings& settings, DoctorReport& report);  // doctor_doors.cpp
 void examine_host_keys(const std::string& data, DoctorReport& report);         // doctor_doors.cpp
 void examine_agent(const config::Fleet& fleet, const config::Environment& environment,

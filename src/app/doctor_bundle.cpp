@@ -65,8 +65,9 @@ std::string timeline(const std::string& data, const FleetPorts& ports, const Doc
 
 }  // namespace
 
-void fill_bundle(SupportBundle& bundle, const DoctorArguments& arguments, const FleetPorts& ports,
+void fill_bundle(SupportBundle& bundle, const DoctorArguments& arguments, const FleetPorts& given,
                  const DoctorReport& report) {
+    const FleetPorts ports = ports_of_server(arguments.data, given).ports;
     config::Fleet fleet;
     CommandOutput exported{0, "the store cannot be opened\n", ""};
     FleetArguments where;
@@ -77,8 +78,10 @@ void fill_bundle(SupportBundle& bundle, const DoctorArguments& arguments, const 
         if (stored) fleet = std::move(*stored);
         exported = run_export(where, ports);
     }
-    const KnownSecrets secrets(arguments.data, ports.environment);
-    for (const base::Secret& secret : secrets.all(fleet)) bundle.hide(secret);
+    for (const config::Environment& environment : {ports.environment, given.environment}) {
+        const KnownSecrets secrets(arguments.data, environment);
+        for (const base::Secret& secret : secrets.all(fleet)) bundle.hide(secret);
+    }
 
     const CommandOutput settings = run_settings_show(where, ports);
     const ControlClient client(arguments.data);

@@ -13,11 +13,13 @@
 #include "net/tcp_listener.hpp"
 #include "protocol/snmp/udp_socket.hpp"
 #include "protocol/ssh/host_keys.hpp"
+#include "runtime/tls_files.hpp"
 
 namespace pollux::app {
 namespace {
 
 constexpr std::size_t kProbeBuffer = 64U << 10U;
+constexpr base::Duration kSoonOver = std::chrono::hours(24 * 14);  // of a certificate of ours
 
 // As the server opens them, and closed at once.
 base::Status can_hear_traps(const config::HostPort& at) {
@@ -68,6 +70,36 @@ void examine_ports(const config::Settings& settings, DoctorReport& report) {
     examine_addresses(settings.trap_listen, "traps", "POLLUX_TRAP_LISTEN", can_hear_traps, report);
     examine_addresses(settings.inbound_listen, "webhooks and pushes", "POLLUX_INBOUND_LISTEN",
                       can_hear_http, report);
+}
+
+void examine_certificates(const config::Settings& settings, DoctorReport& report) {
+    for (const runtime::TlsFiles& files :
+         {runtime::api_tls_files(settings), runtime::inbound_tls_files(settings)}) {
+        const auto identity = runtime::read_tls_identity(files);
+        if (identity && !identity->has_value()) continue;
+        const auto context = identity ? net::TlsServerContext::create(**identity)
+                                      : std::unexpected(identity.error());
+        if (!context) {
+            report.add(Finding::kProblem, "certificates",
+                       fmt::format("{}_tls_certificate and {}_tls_key cannot be used, so the "
+                                   "server will not start: {}",
+                                   files.name, files.name, context.error().message));
+            continue;
+        }
+        const base::WallTime until = context->valid_until();
+        const base::Duration left = until - net::wall_now();
+        const std::string when =
+            fmt::format("{} is valid until {}", files.certificate, base::format_utc(until));
+        if (left <= base::Duration::zero()) {
+            report.add(Finding::kProblem, "certificates",
+                       when + ": clients refuse it; renew it, and restart the server");
+        } else if (left < kSoonOver) {
+            report.add(Finding::kWarning, "certificates",
+                       when + ": renew it, and restart the server, which reads it at its start");
+        } else {
+            report.add(Finding::kOk, "certificates", when);
+        }
+    }
 }
 
 void examine_plugins(const config::Settings& settings, DoctorReport& report) {

@@ -13,6 +13,8 @@
 #include "app/control_client.hpp"
 #include "app/control_test_support.hpp"
 #include "app/fleet_access.hpp"
+#include "net/test_nginx.hpp"
+#include "net/tls_stream.hpp"
 
 namespace pollux::app {
 namespace {
@@ -290,6 +292,35 @@ TEST(Doctor, LooksAtPortsPluginFoldersAndHostKeys) {
     std::filesystem::remove(keys);
     std::filesystem::create_directories(keys);
     EXPECT_THAT(seen("host keys"), HasSubstr("problem "));
+}
+
+TEST(Doctor, LooksAtOurOwnCertificates) {
+    const net::test::TempDir folder;
+    const std::string data = folder.file("data");
+    std::filesystem::create_directories(data);
+    chmod(data.c_str(), 0700);
+    FleetPorts ports = real_fleet_ports();
+    const auto seen = [&](const net::test::TestCertificate& made) {
+        ports.environment = {{"POLLUX_INBOUND_TLS_CERTIFICATE", made.certificate},
+                             {"POLLUX_INBOUND_TLS_KEY", made.key}};
+        return about(examine({.data = data, .addons = ""}, ports), "certificates");
+    };
+    EXPECT_EQ(seen({}), "") << "there are none";
+    const auto good = net::test::make_self_signed(folder, "good", 60);
+    const auto soon = net::test::make_self_signed(folder, "soon", 3);
+    EXPECT_THAT(seen(good), HasSubstr("ok " + good.certificate + " is valid until 20"));
+    EXPECT_THAT(seen(soon), AllOf(HasSubstr("warning " + soon.certificate), HasSubstr("renew it")));
+    const auto over = net::make_self_signed({.valid_days = -1}).value();
+    const net::test::TestCertificate expired{folder.write("over.pem", over.certificate),
+                                             folder.write("over.key", over.key.reveal())};
+    chmod(expired.key.c_str(), 0600);
+    EXPECT_THAT(seen(expired),
+                AllOf(HasSubstr("problem " + expired.certificate), HasSubstr("clients refuse it")));
+    EXPECT_THAT(seen({good.certificate, soon.key}),
+                AllOf(HasSubstr("problem inbound_tls_certificate"), HasSubstr("will not start")));
+    EXPECT_THAT(seen({good.certificate, ""}), HasSubstr("set both or none"));
+    chmod(good.key.c_str(), 0644);
+    EXPECT_THAT(seen(good), HasSubstr("chmod 0600 " + good.key));
 }
 
 TEST(Doctor, TheUsualPluginFoldersNeedNotBeThere) {

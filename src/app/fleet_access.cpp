@@ -1,21 +1,26 @@
 #include "app/fleet_access.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "app/addon_files.hpp"
 #include "app/control_client.hpp"
 #include "app/serving.hpp"
 #include "base/bytes.hpp"
 #include "runtime/change_log.hpp"
+#include "runtime/fleet_image.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 
 namespace pollux::app {
 namespace {
 
 constexpr std::uint8_t kObjectsVersion = 1;
+constexpr std::uint8_t kLearnedVersion = 1;
+constexpr std::size_t kMostFindings = 100'000;  // warnings come first
 constexpr auto kLastKind = static_cast<std::uint8_t>(model::ObjectKind::kSettings);
 constexpr auto kLastOrigin = static_cast<std::uint8_t>(model::Origin::kDiscovery);
 
@@ -74,8 +79,55 @@ base::Result<std::string> stored_timeline(const std::string& data_folder) {
     return runtime::timeline(offline->server->store(), store::kMostChangesPerQuery);
 }
 
-base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folder,
-                                                   const std::string& own_folder) {
+// As the kernel shows it: NAME=value, each with a zero behind it.
+base::Result<std::optional<config::Environment>> environment_of_server(
+    const std::string& data_folder) {
+    const pid_t pid = ControlClient(data_folder).server_process();
+    if (pid == getpid()) return std::nullopt;
+    const std::string path = fmt::format("/proc/{}/environ", pid);
+    std::ifstream in(path, std::ios::binary);
+    std::string entry;
+    config::Environment environment;
+    while (std::getline(in, entry, '\0')) {
+        const std::size_t equals = entry.find('=');
+        if (equals != std::string::npos) {
+            environment.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+        }
+    }
+    if (environment.empty()) {
+        return base::config_error(
+            "control.environment",
+            fmt::format("{} of the running server cannot be read: do this as its user, or as root, "
+                        "to have its variables",
+                        path));
+    }
+    return environment;
+}
+
+base::Result<FleetPorts::Learned> learned(const std::string& data_folder) {
+    const ControlClient client(data_folder);
+    FleetPorts::Learned found;
+    if (client.server_runs()) {
+        const auto bytes = client.ask_text("GET", "/learned", "");
+        auto list = bytes ? decode_learned(*bytes) : std::unexpected(bytes.error());
+        if (!list) return std::unexpected(list.error());
+        found.bytes = std::move(*list);
+        return found;
+    }
+    found.stored = true;
+    struct stat facts{};
+    if (stat((data_folder + "/" + store::kStateFile).c_str(), &facts) != 0) return found;
+    const auto offline = open_offline(data_folder);
+    if (!offline) return std::unexpected(offline.error());
+    offline->server->learned(
+        [&](std::vector<std::string> bytes) { found.bytes = std::move(bytes); });
+    return found;
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<const runtime::AddonSet>> compiled_addons(
+    const std::string& data_folder, const std::string& own_folder) {
     // A data folder may hold addons of its own.
     std::string folder = own_folder;
     struct stat facts{};
@@ -94,19 +146,69 @@ base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folde
         objects = std::move(*found);
     }
     document::Diagnostics ignored;  // the server tells what is wrong with what it has stored
-    const runtime::AddonShelf shelf = runtime::make_shelf(*set, objects, {}, ignored);
+    return runtime::make_shelf(*set, objects, {}, ignored).addons;
+}
+
+namespace {
+
+base::Result<std::vector<model::Addon>> all_addons(const std::string& data_folder,
+                                                   const std::string& own_folder) {
+    const auto set = compiled_addons(data_folder, own_folder);
+    if (!set) return std::unexpected(set.error());
     std::vector<model::Addon> addons;
-    for (const auto& [name, addon] : *shelf.addons) addons.push_back(addon->addon());
+    for (const auto& [name, addon] : **set) addons.push_back(addon->addon());
     return addons;
+}
+
+// The fleet as a server would make it, but for its secrets.
+base::Status check_targets(const std::string& data_folder, const std::string& own_folder,
+                           const config::LoadedFleet& fleet, const config::Settings& settings,
+                           document::Diagnostics& diagnostics) {
+    const auto addons = compiled_addons(data_folder, own_folder);
+    if (!addons) return std::unexpected(addons.error());
+    const auto any_secret = [](const config::SecretReference& reference) {
+        return reference.kind == config::SecretKind::kLiteral ? reference.literal
+                                                              : base::Secret("any-secret-will-do");
+    };
+    document::Diagnostics found(kMostFindings);
+    runtime::make_image({.fleet = fleet.fleet,
+                         .places = fleet.places,
+                         .addons = **addons,
+                         .settings = settings,
+                         .ids = {},
+                         .secrets = any_secret},
+                        found);
+    for (const document::Diagnostic& one : found.items()) {
+        if (one.severity == document::Severity::kError) diagnostics.add(one);
+    }
+    return {};
 }
 
 }  // namespace
 
 FleetPorts real_fleet_ports() {
     return {.addons = all_addons,
+            .check_targets = check_targets,
             .objects = stored_objects,
             .timeline = stored_timeline,
+            .learned = learned,
+            .environment_of_server = environment_of_server,
             .environment = process_environment()};
+}
+
+PortsOfServer ports_of_server(const std::string& data_folder, const FleetPorts& ports) {
+    PortsOfServer of;
+    of.ports = ports;
+    of.server_runs = !data_folder.empty() && ControlClient(data_folder).server_runs();
+    if (!of.server_runs || !ports.environment_of_server) return of;
+    auto environment = ports.environment_of_server(data_folder);
+    if (!environment) {
+        of.problem = environment.error().message;
+        return of;
+    }
+    if (*environment) of.ports.environment = std::move(**environment);
+    of.whose = "the server";
+    return of;
 }
 
 std::string encode_objects(const std::vector<model::ConfigObject>& objects) {
@@ -128,6 +230,30 @@ std::string encode_objects(const std::vector<model::ConfigObject>& objects) {
         out.string(object.body);
     }
     return out.take();
+}
+
+std::string encode_learned(const std::vector<std::string>& learned) {
+    base::ByteWriter out;
+    out.u8(kLearnedVersion);
+    out.varint(learned.size());
+    for (const std::string& bytes : learned) out.string(bytes);
+    return out.take();
+}
+
+base::Result<std::vector<std::string>> decode_learned(const std::string& bytes) {
+    base::ByteReader in(bytes);
+    std::vector<std::string> learned;
+    if (in.u8() != kLearnedVersion) in.fail();
+    const std::uint64_t count = in.varint();
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+        learned.emplace_back(in.string(bytes.size()));
+    }
+    if (!in.ok() || !in.at_end()) {
+        return base::internal_error("control.answer",
+                                    "the server sent what it learned in another version: use the "
+                                    "same pollux for both");
+    }
+    return learned;
 }
 
 base::Result<std::vector<model::ConfigObject>> decode_objects(const std::string& bytes) {

@@ -31,7 +31,8 @@ void add_parts(const model::Credentials& credentials, std::vector<base::Secret>&
 
 }  // namespace
 
-KnownSecrets::KnownSecrets(const std::string& data_folder, config::Environment environment)
+KnownSecrets::KnownSecrets(const std::string& data_folder, config::Environment environment,
+                           std::string_view whose)
     : environment_(std::move(environment)) {
     const auto sources = store::KeySources::of_process(data_folder + "/pollux.key");
     const bool elsewhere = !sources.environment.empty() || !sources.credentials_directory.empty();
@@ -40,7 +41,7 @@ KnownSecrets::KnownSecrets(const std::string& data_folder, config::Environment e
         if (vault) vault_ = std::make_unique<store::SecretVault>(std::move(*vault));
     }
     if (vault_) files_ = std::make_unique<runtime::SecretFiles>(data_folder + "/secrets", *vault_);
-    source_ = runtime::secret_source(environment_, files_.get());
+    source_ = runtime::secret_source(environment_, files_.get(), whose);
 }
 
 std::vector<std::pair<std::string, config::SecretReference>> communities(

@@ -22,7 +22,8 @@ std::vector<std::pair<std::string, config::SecretReference>> communities(
 
 class KnownSecrets {
   public:
-    KnownSecrets(const std::string& data_folder, config::Environment environment);
+    KnownSecrets(const std::string& data_folder, config::Environment environment,
+                 std::string_view whose = "the server");
 
     // For config::resolve().
     const config::SecretSource& source() const { return source_; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -12,157 +13,24 @@
 
 #include "app/api_command.hpp"
 #include "app/commands.hpp"
-#include "app/fleet_files.hpp"
-#include "app/fleet_ports.hpp"
-#include "app/serving.hpp"
-#include "config/check_fleet.hpp"
-#include "config/objects.hpp"
+#include "app/poll_target.hpp"
+#include "config/snmp_names.hpp"
 #include "net/event_loop.hpp"
 #include "protocol/ssh/host_keys.hpp"
-#include "runtime/fleet_image.hpp"
 #include "runtime/poll_reading.hpp"
-#include "runtime/secret_files.hpp"
 #include "runtime/shard_drivers.hpp"
 
 namespace pollux::app {
 namespace {
 
 struct PollArguments {
-    std::string target;  // addon::device, or addon with --host
-    std::vector<std::string> fleet;
-    std::string data;
-    std::string addons;
-    std::string host;
-    std::uint16_t port = 0;
-    std::vector<std::string> params;  // name=value
-    std::string community;            // reference: ${VARIABLE}, file:/path
-    std::string username;
-    std::string password;  // reference
-    std::string ssh_key;   // path
-    bool ssh_agent = false;
-    bool no_verify = false;
+    PollTarget target;
     bool trace = false;
     double again = 0;  // seconds until a second poll, so that rates show
     bool now = false;  // the server polls it, not we
     ApiOptions connection;
     std::string reason;
 };
-
-base::Result<config::Fleet> ad_hoc_fleet(const PollArguments& arguments) {
-    config::Fleet fleet;
-    config::Device device;
-    device.addresses = {arguments.host};
-    config::PollSettings poll;
-    if (arguments.port != 0) poll.port = arguments.port;
-    if (arguments.no_verify) poll.tls.verify = false;
-    for (const std::string& text : arguments.params) {
-        const std::size_t equals = text.find('=');
-        if (equals == std::string::npos) {
-            return base::config_error("poll.param",
-                                      fmt::format("--param {}: write it as name=value", text));
-        }
-        poll.params[text.substr(0, equals)] = text.substr(equals + 1);
-    }
-    config::Credential credential;
-    credential.username = arguments.username;
-    credential.ssh_key = arguments.ssh_key;
-    credential.ssh_agent = arguments.ssh_agent;
-    const auto refer = [](const std::string& text,
-                          std::optional<config::SecretReference>& into) -> base::Status {
-        if (text.empty()) return {};
-        auto reference = config::parse_secret_reference(text);
-        if (!reference) return std::unexpected(reference.error());
-        into = std::move(*reference);
-        return {};
-    };
-    if (auto status = refer(arguments.password, credential.password); !status) {
-        return std::unexpected(status.error());
-    }
-    if (auto status = refer(arguments.community, credential.community); !status) {
-        return std::unexpected(status.error());
-    }
-    fleet.credentials["given"] = std::move(credential);
-    poll.credentials = "given";
-    device.addons[arguments.target] = std::move(poll);
-    fleet.devices[arguments.host] = std::move(device);
-    return fleet;
-}
-
-base::Result<config::LoadedFleet> find_fleet(const PollArguments& arguments,
-                                             const FleetPorts& ports) {
-    if (!arguments.host.empty()) {
-        auto fleet = ad_hoc_fleet(arguments);
-        if (!fleet) return std::unexpected(fleet.error());
-        return config::LoadedFleet{std::move(*fleet), {}};
-    }
-    if (!arguments.fleet.empty()) {
-        const auto files = read_fleet_files(arguments.fleet);
-        if (!files) return std::unexpected(files.error());
-        document::Diagnostics diagnostics;
-        config::LoadedFleet loaded = config::read_fleet(*files, diagnostics);
-        if (diagnostics.ok()) config::check_fleet(loaded.fleet, loaded.places, diagnostics);
-        if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
-        return loaded;
-    }
-    if (arguments.data.empty()) {
-        return base::config_error("poll.target",
-                                  "say where the target is described: --fleet FILE, --data FOLDER, "
-                                  "or an addon with --host ADDRESS");
-    }
-    const auto objects = ports.objects(arguments.data);
-    if (!objects) return std::unexpected(objects.error());
-    auto fleet = config::from_objects(*objects);
-    if (!fleet) return std::unexpected(fleet.error());
-    return config::LoadedFleet{std::move(*fleet), {}};
-}
-
-base::Result<std::shared_ptr<const runtime::PollPlan>> find_plan(const PollArguments& arguments,
-                                                                 const FleetPorts& ports) {
-    auto loaded = find_fleet(arguments, ports);
-    if (!loaded) return std::unexpected(loaded.error());
-    auto addons = load_addon_set(arguments.addons);
-    if (!addons) return std::unexpected(addons.error());
-    // Secrets of the vault are there if the data folder is.
-    std::unique_ptr<store::SecretVault> master;
-    std::unique_ptr<runtime::SecretFiles> vault;
-    if (!arguments.data.empty()) {
-        auto opened =
-            store::SecretVault::open(store::KeySources::of_process(arguments.data + "/pollux.key"));
-        if (!opened) return std::unexpected(opened.error());
-        master = std::make_unique<store::SecretVault>(std::move(*opened));
-        vault = std::make_unique<runtime::SecretFiles>(arguments.data + "/secrets", *master);
-    }
-    document::Diagnostics diagnostics;
-    const config::Settings settings = config::resolve_settings(ports.environment, {}, diagnostics);
-    const runtime::FleetImage image =
-        runtime::make_image({.fleet = loaded->fleet,
-                             .places = loaded->places,
-                             .addons = *addons,
-                             .settings = settings,
-                             .ids = {},
-                             .secrets = runtime::secret_source(ports.environment, vault.get()),
-                             .shards = 1},
-                            diagnostics);
-    const std::string key = arguments.host.empty()
-                                ? arguments.target
-                                : fmt::format("{}::{}", arguments.target, arguments.host);
-    const auto found = image.plans.find(key);
-    if (found != image.plans.end()) return found->second;
-    if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("fleet.invalid"));
-    if (image.inbound->find(key)) {
-        return base::config_error(
-            "poll.inbound",
-            fmt::format("{0} is heard, not polled: `pollux explain {0}` says how it "
-                        "is, `pollux messages --target {0}` what came",
-                        key));
-    }
-    std::string known;
-    for (const auto& [name, plan] : image.plans) {
-        if (known.size() > 300) break;
-        known += "\n  " + name;
-    }
-    return base::config_error("poll.target", fmt::format("no target {}; there are:{}", key, known));
-}
 
 void print_phases(const model::Phases& phases) {
     const auto show = [](const char* name, base::Duration at) {
@@ -214,10 +82,11 @@ void print_signals(const runtime::PollPlan& plan,
     }
 }
 
-// What the settings allow.
+// What the settings allow, and what is known already.
 struct Surroundings {
     std::shared_ptr<const net::EgressPolicy> egress;
     runtime::CommandRules rules;
+    const FoundTarget& target;
 };
 
 // Asks one after the other on a loop of its own.
@@ -225,6 +94,13 @@ std::vector<std::optional<model::Reply>> ask_all(const runtime::PollPlan& plan,
                                                  const Surroundings& around, bool trace) {
     auto loop = net::EventLoop::create().value();
     const auto drivers = runtime::real_drivers(around.egress, around.rules)(*loop);
+    for (const std::string& bytes : around.target.learned) drivers->recall(bytes);
+    const auto is_snmp = [](const auto& ask) {
+        return std::holds_alternative<model::SnmpAsk>(ask->request);
+    };
+    if (trace && std::ranges::any_of(plan.asks.front(), is_snmp)) {
+        fmt::print("learned of SNMP devices: {}\n", around.target.learned_from);
+    }
     std::vector<std::optional<model::Reply>> replies;
     std::optional<std::size_t> next = 0;
     while (next && *next < plan.asks.front().size()) {
@@ -282,73 +158,104 @@ int poll_once(const runtime::PollPlan& plan, derive::TargetMemory& memory,
 }
 
 int poll(const PollArguments& arguments, const FleetPorts& ports) {
-    const auto plan = find_plan(arguments, ports);
-    if (!plan || !(*plan)->problem.empty()) {
-        fmt::print(stderr, "pollux: {}\n", plan ? (*plan)->problem : plan.error().message);
+    const auto found = find_target(arguments.target, ports);
+    if (!found || !found->plan->problem.empty()) {
+        fmt::print(stderr, "pollux: {}\n", found ? found->plan->problem : found.error().message);
         return 1;
     }
-    document::Diagnostics diagnostics;
-    const config::Settings settings = config::resolve_settings(ports.environment, {}, diagnostics);
-    const auto egress = runtime::make_egress(settings);
+    const auto egress = runtime::make_egress(found->settings);
     if (!egress) {
         fmt::print(stderr, "pollux: {}\n", egress.error().message);
         return 1;
     }
+    const std::string& data = arguments.target.data;
     const Surroundings around{
         *egress,
-        runtime::make_command_rules(
-            settings, std::make_shared<protocol::ssh::HostKeys>(
-                          arguments.data.empty() ? "" : arguments.data + "/ssh_known_hosts"))};
+        runtime::make_command_rules(found->settings,
+                                    std::make_shared<protocol::ssh::HostKeys>(
+                                        data.empty() ? "" : data + "/ssh_known_hosts")),
+        *found};
     derive::TargetMemory memory;
-    int status = poll_once(**plan, memory, around, arguments.trace);
+    int status = poll_once(*found->plan, memory, around, arguments.trace);
     if (arguments.again > 0 && status == 0) {
         std::this_thread::sleep_for(std::chrono::duration<double>(arguments.again));
         fmt::print("\nagain, after {} s\n", arguments.again);
-        status = poll_once(**plan, memory, around, arguments.trace);
+        status = poll_once(*found->plan, memory, around, arguments.trace);
     }
     return status;
 }
 
 // Lets the server poll it, inside its budgets; with an open breaker this is its probe.
 int poll_on_server(const PollArguments& arguments) {
+    const std::string& target = arguments.target.target;
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
         const auto reply =
             client.ask({.method = "POST",
-                        .path = fmt::format("/api/targets/{}/poll", url_escaped(arguments.target)),
+                        .path = fmt::format("/api/targets/{}/poll", url_escaped(target)),
                         .body = reason_body(arguments.reason)});
         if (!reply) return std::unexpected(reply.error());
-        fmt::print("{} is polled now by the server; see `pollux explain {}`\n",
-                   printable(arguments.target), printable(arguments.target));
+        fmt::print("{} is polled now by the server; see `pollux explain {}`\n", printable(target),
+                   printable(target));
         return 0;
     });
+}
+
+// How a device that is in no fleet is reached.
+void add_host_options(CLI::App& command, PollTarget& target) {
+    command.add_option("--host", target.host, "Address of a device that is in no fleet");
+    command.add_option("--port", target.port, "Its port, if not the addon's own");
+    command.add_option("--param", target.params, "Parameter of the addon: name=value");
+    command.add_option("--community", target.community,
+                       "Where the SNMP community is: '${VARIABLE}' or file:/path");
+    command.add_option("--username", target.username, "User name; of SNMPv3 the security name");
+    command.add_option("--password", target.password,
+                       "Where the password is: '${VARIABLE}' or file:/path");
+    command.add_option("--ssh-key", target.ssh_key, "Private key for SSH: /path");
+    command.add_flag("--ssh-agent", target.ssh_agent, "Log in to SSH by the agent");
+    const auto names = [](const auto& list) {
+        return CLI::IsMember(std::vector<std::string>(list.begin(), list.end()));
+    };
+    command.add_option("--snmp-version", target.snmp_version, "1, 2c or 3; 3 with --snmp-auth")
+        ->check(CLI::IsMember({"1", "2c", "3"}));
+    auto* auth = command.add_option("--snmp-auth", target.snmp_auth, "How an SNMPv3 user signs")
+                     ->check(names(config::kSnmpAuthNames));
+    command
+        .add_option("--snmp-auth-password", target.snmp_auth_password,
+                    "Where its password is: '${VARIABLE}' or file:/path")
+        ->needs(auth);
+    auto* privacy =
+        command.add_option("--snmp-privacy", target.snmp_privacy, "How an SNMPv3 user encrypts")
+            ->check(names(config::kSnmpPrivacyNames))
+            ->needs(auth);
+    command
+        .add_option("--snmp-privacy-password", target.snmp_privacy_password,
+                    "Where its password is: '${VARIABLE}' or file:/path")
+        ->needs(privacy);
+    command.add_option("--snmp-context", target.snmp_context,
+                       "Context of SNMPv3, where a device has several");
+    command.add_flag("--no-verify", target.no_verify, "Do not check the certificate");
 }
 
 }  // namespace
 
 void add_poll(CLI::App& app, int& status, const FleetPorts& ports) {
     auto arguments = std::make_shared<PollArguments>();
+    PollTarget& target = arguments->target;
     auto* command = app.add_subcommand(
         "poll",
         "Poll one target once and show what came of it, without a server; or let it poll: --now.");
     command
-        ->add_option("target", arguments->target,
+        ->add_option("target", target.target,
                      "addon::device of a fleet, or the name of an addon with --host")
         ->required();
-    command->add_option("--fleet", arguments->fleet, "Fleet files or folders");
-    command->add_option("--data", arguments->data, "Data folder of a server")
+    command->add_option("--fleet", target.fleet, "Fleet files or folders");
+    command
+        ->add_option("--data", target.data,
+                     "Data folder of a server: its targets, secrets, settings, addons, host keys, "
+                     "and what it learned about SNMP devices")
         ->envname("POLLUX_DATA");
-    command->add_option("--addons", arguments->addons, "Folder with addons of your own");
-    command->add_option("--host", arguments->host, "Address of a device that is in no fleet");
-    command->add_option("--port", arguments->port, "Its port, if not the addon's own");
-    command->add_option("--param", arguments->params, "Parameter of the addon: name=value");
-    command->add_option("--community", arguments->community,
-                        "Where the SNMP community is: '${VARIABLE}' or file:/path");
-    command->add_option("--username", arguments->username, "User name");
-    command->add_option("--password", arguments->password,
-                        "Where the password is: '${VARIABLE}' or file:/path");
-    command->add_option("--ssh-key", arguments->ssh_key, "Private key for SSH: /path");
-    command->add_flag("--ssh-agent", arguments->ssh_agent, "Log in to SSH by the agent");
-    command->add_flag("--no-verify", arguments->no_verify, "Do not check the certificate");
+    command->add_option("--addons", target.addons, "Folder with addons of your own");
+    add_host_options(*command, target);
     command->add_flag("--trace", arguments->trace, "Show every step and every rule");
     command->add_option("--again", arguments->again, "Poll a second time after so many seconds");
     auto* now =

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "config/fleet_parts.hpp"
 #include "config/network_text.hpp"
+#include "config/snmp_names.hpp"
 #include "model/task_key.hpp"
 #include "model/validate.hpp"
 
@@ -293,26 +294,13 @@ namespace {
 void read_snmp_user(MapReader& reader, Credential& credential) {
     using model::SnmpAuth;
     using model::SnmpPrivacy;
-    credential.snmp_auth = reader
-                               .choice<SnmpAuth>("snmp_auth", {{"none", SnmpAuth::kNone},
-                                                               {"md5", SnmpAuth::kMd5},
-                                                               {"sha1", SnmpAuth::kSha1},
-                                                               {"sha224", SnmpAuth::kSha224},
-                                                               {"sha256", SnmpAuth::kSha256},
-                                                               {"sha384", SnmpAuth::kSha384},
-                                                               {"sha512", SnmpAuth::kSha512}})
-                               .value_or(SnmpAuth::kNone);
+    if (const auto auth = reader.one_of("snmp_auth", kSnmpAuthNames)) {
+        credential.snmp_auth = static_cast<SnmpAuth>(*auth);
+    }
     credential.snmp_auth_password = read_secret(reader, "snmp_auth_password");
-    credential.snmp_privacy =
-        reader
-            .choice<SnmpPrivacy>("snmp_privacy", {{"none", SnmpPrivacy::kNone},
-                                                  {"des", SnmpPrivacy::kDes},
-                                                  {"aes128", SnmpPrivacy::kAes128},
-                                                  {"aes192", SnmpPrivacy::kAes192},
-                                                  {"aes256", SnmpPrivacy::kAes256},
-                                                  {"aes192c", SnmpPrivacy::kAes192c},
-                                                  {"aes256c", SnmpPrivacy::kAes256c}})
-            .value_or(SnmpPrivacy::kNone);
+    if (const auto privacy = reader.one_of("snmp_privacy", kSnmpPrivacyNames)) {
+        credential.snmp_privacy = static_cast<SnmpPrivacy>(*privacy);
+    }
     credential.snmp_privacy_password = read_secret(reader, "snmp_privacy_password");
     credential.snmp_context = reader.string("snmp_context").value_or("");
     const bool has_auth = credential.snmp_auth != SnmpAuth::kNone;

@@ -1,6 +1,7 @@
 // Writing of the parts of a fleet as trees, in the order people read them. What is not set is not
 // written, so that equal objects have equal bodies.
 #include "config/fleet_parts.hpp"
+#include "config/snmp_names.hpp"
 #include "document/scalar.hpp"
 
 namespace pollux::config::parts {
@@ -241,18 +242,15 @@ Node write(const Credential& credential, std::string_view name, bool reveal_lite
         node.set("auth", Node::text(kAuthNames[static_cast<std::size_t>(*credential.auth)]));
     }
     set_text(node, "header", credential.header);
-    constexpr std::array<const char*, 7> kSnmpAuth = {"none",   "md5",    "sha1",  "sha224",
-                                                      "sha256", "sha384", "sha512"};
-    constexpr std::array<const char*, 7> kSnmpPrivacy = {"none",   "des",     "aes128", "aes192",
-                                                         "aes256", "aes192c", "aes256c"};
     if (credential.snmp_auth != model::SnmpAuth::kNone) {
-        node.set("snmp_auth",
-                 Node::text(kSnmpAuth[static_cast<std::size_t>(credential.snmp_auth)]));
+        node.set("snmp_auth", Node::text(std::string(
+                                  kSnmpAuthNames[static_cast<std::size_t>(credential.snmp_auth)])));
     }
     set_secret("snmp_auth_password", credential.snmp_auth_password);
     if (credential.snmp_privacy != model::SnmpPrivacy::kNone) {
         node.set("snmp_privacy",
-                 Node::text(kSnmpPrivacy[static_cast<std::size_t>(credential.snmp_privacy)]));
+                 Node::text(std::string(
+                     kSnmpPrivacyNames[static_cast<std::size_t>(credential.snmp_privacy)])));
     }
     set_secret("snmp_privacy_password", credential.snmp_privacy_password);
     set_text(node, "snmp_context", credential.snmp_context);

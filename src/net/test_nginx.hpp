@@ -14,8 +14,7 @@ struct TestCertificate {
     std::string key;
 };
 
-// Self-signed, for localhost, 127.0.0.1 and ::1; valid from a day before to `days` after now. Less
-// than zero: expired.
+// Self-signed, for localhost, 127.0.0.1 and ::1; valid for so many days from now.
 inline TestCertificate make_self_signed(const TempDir& folder, const std::string& name, int days) {
     const TestCertificate made{folder.file(name + ".pem"), folder.file(name + ".key")};
     run_tool({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",

@@ -142,9 +142,10 @@ base::Status SecretFiles::reseal() const {
     return {};
 }
 
-config::SecretSource secret_source(config::Environment environment, const SecretFiles* vault) {
-    return [environment = std::move(environment),
-            vault](const config::SecretReference& reference) -> base::Result<base::Secret> {
+config::SecretSource secret_source(config::Environment environment, const SecretFiles* vault,
+                                   std::string_view whose) {
+    return [environment = std::move(environment), vault, whose = std::string(whose)](
+               const config::SecretReference& reference) -> base::Result<base::Secret> {
         switch (reference.kind) {
             case config::SecretKind::kEnvironment: {
                 const auto found = environment.find(reference.name);
@@ -153,8 +154,8 @@ config::SecretSource secret_source(config::Environment environment, const Secret
                 }
                 return base::config_error(
                     "secret.environment",
-                    fmt::format("the variable {} is not set in the environment of the server",
-                                reference.name));
+                    fmt::format("the variable {} is not set in the environment of {}",
+                                reference.name, whose));
             }
             case config::SecretKind::kFile: return read_secret_file(reference.name);
             case config::SecretKind::kVault:

@@ -40,6 +40,7 @@ class SecretFiles {
 base::Result<base::Secret> read_secret_file(const std::string& path);
 
 // For config::resolve(). `vault` may be null: then references into it fail.
-config::SecretSource secret_source(config::Environment environment, const SecretFiles* vault);
+config::SecretSource secret_source(config::Environment environment, const SecretFiles* vault,
+                                   std::string_view whose = "the server");
 
 }  // namespace pollux::runtime

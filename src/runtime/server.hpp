@@ -129,6 +129,9 @@ class Server {
     void metrics(std::move_only_function<void(std::string)> done);
     void device_metrics(std::move_only_function<void(std::string)> done);
     // What was learned about SNMP devices.
+    // What the drivers of each shard learned (see Drivers::recall()), so that a poll by hand knows
+    // it too. Offline: what was stored.
+    void learned(std::move_only_function<void(std::vector<std::string>)> done);
     void profiles(std::move_only_function<void(std::vector<ProfileRow>)> done);
     // `question` runs on the core's thread; what it returns is handed to `done` on the loop's.
     void ask(std::move_only_function<std::string(const CoreLoop::View&)> question,
@@ -137,11 +140,11 @@ class Server {
     // What is heard and not asked. False: no such target; `done` is then not called.
     bool explain_inbound(const std::string& key, std::move_only_function<void(std::string)> done);
     void inbound_page(std::move_only_function<void(std::string)> done);
+    // See InboundDesk.
+    void forget_sender(std::string engine, std::move_only_function<void(base::Status)> done);
     // `done` is called from the desk's thread; with nothing, at once, where nobody listens.
     void push_rows(std::move_only_function<void(std::vector<PushRow>)> done);
     // Where the sender of a webhook or a push finds its target. Holds the token.
-    // See InboundDesk.
-    void forget_sender(std::string engine, std::move_only_function<void(base::Status)> done);
     base::Result<base::Secret> inbound_url(const std::string& key, model::ProtocolKind kind) const;
 
     // The fleet and the settings of one moment. From any thread.

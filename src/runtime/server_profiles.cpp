@@ -1,4 +1,6 @@
 // What was learned about SNMP devices, gathered from all shards.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -37,6 +39,32 @@ Directory directory_of(const FleetImage& image) {
 }
 
 }  // namespace
+
+void Server::learned(std::move_only_function<void(std::vector<std::string>)> done) {
+    if (options_.offline) {
+        std::vector<std::string> stored;
+        for (const auto& [key, bytes] : memories_) {
+            if (key.starts_with(fmt::format("{}/", kDriverMemory))) stored.push_back(bytes);
+        }
+        return done(std::move(stored));
+    }
+    struct Gathering {
+        std::vector<std::string> all;
+        std::size_t missing = 0;
+        std::move_only_function<void(std::vector<std::string>)> done;
+    };
+    auto gathering = std::make_shared<Gathering>();
+    gathering->missing = shards_.size();
+    gathering->done = std::move(done);
+    for (const auto& shard : shards_) {
+        shard->collect_learned([this, gathering](std::string bytes) {
+            later([gathering, bytes = std::move(bytes)]() mutable {
+                gathering->all.push_back(std::move(bytes));
+                if (--gathering->missing == 0) gathering->done(std::move(gathering->all));
+            });
+        });
+    }
+}
 
 void Server::profiles(std::move_only_function<void(std::vector<ProfileRow>)> done) {
     struct Gathering {

@@ -132,6 +132,10 @@ void Shard::collect_devices(std::move_only_function<void(DevicePage)> done) {
     });
 }
 
+void Shard::collect_learned(std::move_only_function<void(std::string)> done) {
+    loop_->post([this, done = std::move(done)]() mutable { done(drivers_->all_learned()); });
+}
+
 void Shard::collect_profiles(std::move_only_function<void(std::vector<ProfileRow>)> done) {
     loop_->post([this, done = std::move(done)]() mutable { done(drivers_->profiles()); });
 }

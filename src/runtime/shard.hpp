@@ -70,6 +70,8 @@ class Drivers {
     // What the drivers learned about devices, to be kept over a restart. Empty: nothing new since
     // the last call.
     virtual std::string learned() { return {}; }
+    // All of it, at any time.
+    virtual std::string all_learned() const { return {}; }
     // What learned() gave to an earlier process; bytes that are no good are ignored.
     virtual void recall(std::string_view /*learned*/) {}
     virtual void count(ShardCounts& /*counts*/) const {}
@@ -107,6 +109,7 @@ class Shard {
     void collect_memories(
         std::move_only_function<void(std::vector<std::pair<std::string, std::string>>)> done);
     void collect_devices(std::move_only_function<void(DevicePage)> done);
+    void collect_learned(std::move_only_function<void(std::string)> done);
     void collect_profiles(std::move_only_function<void(std::vector<ProfileRow>)> done);
     void collect_counts(std::move_only_function<void(ShardCounts)> done);
 

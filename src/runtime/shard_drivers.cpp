@@ -82,6 +82,10 @@ class RealDrivers final : public Drivers {
     std::string learned() override {
         if (snmp_->learned_revision() == kept_revision_) return {};
         kept_revision_ = snmp_->learned_revision();
+        return all_learned();
+    }
+
+    std::string all_learned() const override {
         base::ByteWriter bytes;
         snmp_->learned(bytes);
         return bytes.take();
