@@ -107,6 +107,13 @@ base::Result<std::unique_ptr<FleetWorkspace>> open_workspace(const FleetArgument
     workspace->capacity =
         config::capacity(workspace->expansion, workspace->lookup, workspace->settings);
     config::check_capacity(workspace->capacity, diagnostics);
+    // Whatever is wrong above would be told twice.
+    if (diagnostics.ok() && ports.check_targets) {
+        const auto status =
+            ports.check_targets(arguments.data_folder, arguments.addons, workspace->loaded,
+                                workspace->settings, diagnostics);
+        if (!status) return std::unexpected(status.error());
+    }
     diagnostics.sort();
     return workspace;
 }

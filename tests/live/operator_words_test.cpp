@@ -42,6 +42,56 @@ class OperatorWords : public InboundStage {
     }
 };
 
+// Parameters that an addon cannot do without are told before anything is changed, by every command
+// and with the place.
+TEST_F(OperatorWords, WhatATargetLacksIsToldAndTheServerGoesOn) {
+    ASSERT_NO_FATAL_FAILURE(start("devices:\n  door: {address: 127.0.0.1, addons: [alive]}\n"));
+    const std::string bad =
+        folder_.write("bad.yaml",
+                      "devices:\n  names: {address: 127.0.0.1, addons: [dns-lookup]}\n"
+                      "  port: {address: 127.0.0.1, addons: [tcp-port]}\n");
+    const CommandResult checked = run_pollux(folder_, {"check", bad});
+    EXPECT_EQ(checked.code, 1);
+    EXPECT_THAT(
+        checked.output,
+        AllOf(HasSubstr("bad.yaml:2: dns-lookup::names: addon dns-lookup needs the "
+                        "parameter name"),
+              HasSubstr("bad.yaml:3: tcp-port::port: addon tcp-port has no port of its own")));
+    EXPECT_THAT(refused({"apply", bad}), HasSubstr("needs the parameter name"));
+    const CommandResult polled = run_pollux(folder_, {"poll", "dns-lookup", "--host", "127.0.0.1"});
+    EXPECT_EQ(polled.code, 1);
+    EXPECT_THAT(polled.output, HasSubstr("needs the parameter name"));
+    EXPECT_TRUE(server_->running());
+    EXPECT_THAT(answered({"explain", "alive::door"}), HasSubstr("no heartbeat yet"));
+}
+
+// A service has its secrets and settings in variables that nobody else has.
+TEST_F(OperatorWords, VariablesAreThoseOfTheServer) {
+    ASSERT_NO_FATAL_FAILURE(start(R"(
+credentials:
+  door: {username: admin, password: "${DOOR_PASSWORD}"}
+devices:
+  door: {address: 127.0.0.1, port: 9, credentials: door, addons: [http-status]}
+)",
+                                  {{"DOOR_PASSWORD", "planted-door-password"}}));
+    const std::string bundle = folder_.file("bundle.tar.gz");
+    const auto doctor = [&] {
+        return run_pollux(folder_, {"doctor", "--data", server_->data(), "--bundle", bundle})
+            .output;
+    };
+    const std::string running = doctor();
+    EXPECT_THAT(running, AllOf(HasSubstr("1 of 1 can be used"), Not(HasSubstr("DOOR_PASSWORD"))));
+    const CommandResult settings = run({"sh", "-c", "tar xzOf \"$1\" settings.txt", "sh", bundle});
+    EXPECT_THAT(settings.output, HasSubstr(fmt::format("127.0.0.1:{}", trap_port_)))
+        << "what the server listens on";
+    const CommandResult polled =
+        run_pollux(folder_, {"poll", "http-status::door", "--data", server_->data()});
+    EXPECT_THAT(polled.output, HasSubstr("http-status::door: transient")) << "nobody listens";
+    server_->stop();
+    EXPECT_THAT(doctor(), HasSubstr("the variable DOOR_PASSWORD is not set in the environment of "
+                                    "this command"));
+}
+
 TEST_F(OperatorWords, NameWhatIsAskedForAndWhereItIs) {
     ASSERT_NO_FATAL_FAILURE(start(
         "devices:\n  door: {address: 127.0.0.1, addons: [alive, hook, traps]}\n  quiet: {address: "
