@@ -71,9 +71,9 @@ struct Route {
     // Elsewhere it is 400: nobody shall believe that something was compared.
     bool takes_if_match = false;
     bool needs_if_match = false;
-    bool secret_answer = false;   // shows a secret once: a replay by Idempotency-Key is 409 instead
-    bool upgrade = false;         // a WebSocket: GET with Upgrade
-    bool any_query = false;       // the query is not looked at: pages that people link to
+    bool secret_answer = false;  // shows a secret once: a replay by Idempotency-Key is 409 instead
+    bool upgrade = false;        // a WebSocket: GET with Upgrade
+    bool any_query = false;      // the query is not looked at: pages that people link to
 
     // What the audit trail calls a request that was turned away, as it calls one that was done:
     // "breaker.reset"; empty: the operation. And of what: "job {id}", "*"; empty: what the
