@@ -252,14 +252,25 @@ TEST_F(Oversight, WorkersAndQueuesTellWhatWentOnAndQueuesRememberIt) {
     })) << root.get("/api/workers").body;
     const Node page = root.get("/api/workers").json();
     EXPECT_GT(std::stoll(text_at(page, "process.resident_bytes")), 1 << 20);
-    for (const char* name : {"pollux-io-0", "pollux-core", "pollux-store", "pollux-inbound",
-                             "pollux-job", "pollux-api", "pollux-history"}) {
+    EXPECT_GE(std::stoll(text_at(page, "process.peak_resident_bytes")), 1 << 20);
+    for (const char* name :
+         {"pollux-io-0", "pollux-core", "pollux-store", "pollux-inbound", "pollux-job",
+          "pollux-api", "pollux-history", "pollux-alerts", "pollux"}) {
         const Node* row = entry_with(*page.find("items"), "name", name);
         ASSERT_NE(row, nullptr) << name;
         EXPECT_EQ(text_at(*row, "status"), "ok") << name;
         EXPECT_FALSE(text_at(*row, "cpu_seconds").empty()) << name;
         EXPECT_FALSE(text_at(*row, "last_seen").empty()) << name;
     }
+    // What their tables hold, of those that know.
+    for (const char* name : {"pollux-io-0", "pollux-core", "pollux-alerts"}) {
+        EXPECT_TRUE(eventually([&] {
+            const Node now = root.get("/api/workers").json();
+            const Node* row = entry_with(*now.find("items"), "name", name);
+            return row != nullptr && std::stoll("0" + text_at(*row, "memory_bytes")) > 1000;
+        })) << name;
+    }
+    EXPECT_EQ(root.get("/api/health").at("status"), "ok") << root.get("/api/health").body;
     // The board is as of the last turn of the house.
     EXPECT_TRUE(eventually([&] {
         std::int64_t completed = 0;
