@@ -46,6 +46,7 @@ struct PollArguments {
     bool now = false;  // the server polls it, not we
     ApiOptions connection;
     std::string reason;
+    std::string output = "table";
 };
 
 base::Result<config::Fleet> ad_hoc_fleet(const PollArguments& arguments) {
@@ -312,14 +313,15 @@ int poll(const PollArguments& arguments, const FleetPorts& ports) {
 // Lets the server poll it, inside its budgets; with an open breaker this is its probe.
 int poll_on_server(const PollArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
-        const auto reply =
-            client.ask({.method = "POST",
-                        .path = fmt::format("/api/targets/{}/poll", url_escaped(arguments.target)),
-                        .body = reason_body(arguments.reason)});
-        if (!reply) return std::unexpected(reply.error());
-        fmt::print("{} is polled now by the server; see `pollux explain {}`\n",
-                   printable(arguments.target), printable(arguments.target));
-        return 0;
+        return act(client, arguments.output,
+                   {.method = "POST",
+                    .path = fmt::format("/api/targets/{}/poll", url_escaped(arguments.target)),
+                    .body = reason_body(arguments.reason)},
+                   [&](const document::Node&) {
+                       return fmt::format(
+                           "{0} is polled now by the server; see `pollux explain {0}`",
+                           arguments.target);
+                   });
     });
 }
 
@@ -358,6 +360,8 @@ void add_poll(CLI::App& app, int& status, const FleetPorts& ports) {
     }
     add_connection_options(*command, arguments->connection);
     add_reason_option(*command, arguments->reason);
+    add_output_option(*command, arguments->output);
+    command->get_option("--output")->description("With --now: table, json or yaml")->needs(now);
     command->callback([arguments, &status, &ports] {
         status = arguments->now ? poll_on_server(*arguments) : poll(*arguments, ports);
     });
