@@ -62,8 +62,54 @@ const std::map<std::string, int> kWithoutState = {
     {"v2ExpireSilence", 404},
 };
 
-// Lists of answers that are empty in all states that are made here, and why.
-const std::set<std::string> kNeverFilled = {};
+// Lists that have something in them here, so that their items are held to the schema.
+const std::vector<std::string> kFilled = {
+    "explainTask.gates",
+    "getAddon.metrics",
+    "getAlert.timeline",
+    "getFleet.columns.key",
+    "getIncident.timeline",
+    "getJobGraph.jobs",
+    "getJobProposal.operations",
+    "getPlan.items",
+    "getSchedulerHealth.breakers",
+    "getSchedulerHealth.deadLetter.tasks",
+    "getSchedulerHealth.instances",
+    "getSchedulerHealth.staleness",
+    "getStats.classes",
+    "listAddons.items",
+    "listAlerts.items",
+    "listAudit.items",
+    "listBreakers.items",
+    "listBreakers.items[].history",
+    "listCredentials.items",
+    "listDeadLetters.items",
+    "listDevices.items",
+    "listGroups.items",
+    "listIncidents.items",
+    "listJobRuns.items",
+    "listJobTypes.items",
+    "listJobTypes.items[].arguments",
+    "listJobs.items",
+    "listNotifications.items",
+    "listQueues.items",
+    "listReceivers.items",
+    "listRegions.items",
+    "listResources.items",
+    "listRoutes.items",
+    "listSessions.items",
+    "listSilences.items",
+    "listSources.items",
+    "listTargets.items",
+    "listTargets.items[].tasks",
+    "listTokens.items",
+    "listTokens.items[].grants",
+    "listUsers.items",
+    "listUsers.items[].grants",
+    "listWorkers.items",
+    "v2ListSilences",
+    "whoAmI.grants",
+};
 
 // The answer of a success has the status and the schema that are promised.
 void expect_as_promised(const ApiOperation& operation, const ApiAnswer& answer) {
@@ -324,7 +370,7 @@ TEST_F(ApiExamplesWithState, PromiseWhatComesWhereTheStateIsThere) {
     asked_.insert("changePassword");
     ASSERT_NO_FATAL_FAILURE(fill());
     look_everywhere();
-    EXPECT_THAT(seen_.never(), testing::ElementsAreArray(kNeverFilled));
+    EXPECT_THAT(seen_.filled(), testing::IsSupersetOf(kFilled));
     // bootstrap: the next test; followEvents: a WebSocket, in events_test.cpp.
     asked_.insert({"bootstrap", "followEvents"});
     for (const auto& [id, status] : kWithoutState) {

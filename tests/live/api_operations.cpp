@@ -250,10 +250,10 @@ void ItemsSeen::note(const std::string& name, const Node& told, const Node& valu
     }
 }
 
-std::vector<std::string> ItemsSeen::never() const {
+std::vector<std::string> ItemsSeen::filled() const {
     std::vector<std::string> names;
     for (const auto& [name, seen] : seen_) {
-        if (!seen) names.push_back(name);
+        if (seen) names.push_back(name);
     }
     return names;
 }

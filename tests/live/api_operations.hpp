@@ -52,7 +52,7 @@ std::vector<std::string> schema_mistakes(const document::Node& schema, const doc
 class ItemsSeen {
   public:
     void note(const std::string& name, const document::Node& schema, const document::Node& value);
-    std::vector<std::string> never() const;
+    std::vector<std::string> filled() const;  // those that had something
 
   private:
     std::map<std::string, bool> seen_;  // "listJobs.items": whether
