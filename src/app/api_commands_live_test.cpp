@@ -101,8 +101,20 @@ TEST_F(ApiCommands, ObjectsOfEveryKindComeAndGo) {
     const std::string list = pollux.folder().write("targets.json", "[]");
     good({"add", "source", "inventory", "--set", "file_sd=" + list});
     EXPECT_THAT(good({"get", "sources", "-q", "inv"}), HasSubstr("inventory"));
-    for (const auto& [kind, name] : std::vector<std::pair<std::string, std::string>>{
-             {"device", "box"}, {"group", "berlin"}, {"source", "inventory"}}) {
+    good({"add", "receiver", "ops", "--set", "channels=[{url: 'http://127.0.0.1:9/alerts'}]"});
+    good({"add", "route", "all", "--set", "receivers=[ops]"});
+    good({"add", "silence", "works", "--set", "match=['device=\"core-1\"']", "--set",
+          "until=2096-01-02T03:04:05Z", "--set", "owner=eve", "--reason", "new firmware"});
+    EXPECT_THAT(good({"get", "receivers"}), AllOf(HasSubstr("ORIGIN  VERSION"), HasSubstr("ops")));
+    EXPECT_THAT(good({"get", "route", "all"}), HasSubstr("- ops"));
+    EXPECT_THAT(good({"get", "silence", "works", "-o", "json"}), HasSubstr("new firmware"));
+    for (const auto& [kind, name] :
+         std::vector<std::pair<std::string, std::string>>{{"device", "box"},
+                                                          {"group", "berlin"},
+                                                          {"source", "inventory"},
+                                                          {"silence", "works"},
+                                                          {"route", "all"},
+                                                          {"receiver", "ops"}}) {
         EXPECT_EQ(good({"rm", kind, name}), kind + " " + name + " removed\n");
         const Ran gone = pollux({"get", kind, name});
         EXPECT_EQ(gone.status, 1);

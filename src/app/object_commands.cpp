@@ -1,4 +1,4 @@
-// `pollux get|add|set|rm targets|devices|groups|credentials|sources`, `enable`, `disable`: what is
+// `pollux get|add|set|rm` with targets, devices, groups and so on, `enable`, `disable`: what is
 // configured, through the API.
 #include <fmt/format.h>
 
@@ -22,11 +22,14 @@ struct Kind {
     std::string_view path;
 };
 
-constexpr std::array<Kind, 5> kKinds = {{{"target", "targets", "/api/targets"},
+constexpr std::array<Kind, 8> kKinds = {{{"target", "targets", "/api/targets"},
                                          {"device", "devices", "/api/devices"},
                                          {"group", "groups", "/api/groups"},
                                          {"credential", "credentials", "/api/credentials"},
-                                         {"source", "sources", "/api/sources"}}};
+                                         {"source", "sources", "/api/sources"},
+                                         {"receiver", "receivers", "/api/receivers"},
+                                         {"route", "routes", "/api/routes"},
+                                         {"silence", "silences", "/api/silences"}}};
 
 struct ObjectArguments : ApiArguments {
     std::string name;
