@@ -57,16 +57,47 @@ void write_day(JsonWriter& json, const runtime::QueueSummary& day) {
     json.end_object();
 }
 
+struct ClassLine {
+    std::size_t tasks = 0;
+    std::size_t waiting = 0;
+    std::size_t in_flight = 0;
+};
+
+// Due, and waits for its turn or for room.
+bool is_in_line(schedule::Place place) {
+    using enum schedule::Place;
+    return place == kReady || place == kDeviceRate || place == kDeviceQueue ||
+           place == kRegionQueue || place == kResourceQueue;
+}
+
+// Of each class of the settings: what is there, whatever it does just now.
+std::vector<ClassLine> class_lines(const schedule::SchedulerCore& core) {
+    std::vector<ClassLine> lines(core.settings().classes.size());
+    for (std::uint32_t index = 0; index < core.capacity(); ++index) {
+        if (!core.occupied(index)) continue;
+        const schedule::TaskSlot& slot = core.slot(core.handle_at(index));
+        if (slot.place == schedule::Place::kEnded) continue;
+        ClassLine& line = lines[slot.class_index];
+        ++line.tasks;
+        if (is_in_line(slot.place)) ++line.waiting;
+        if (slot.place == schedule::Place::kRunning) ++line.in_flight;
+    }
+    return lines;
+}
+
 // Taken on the core's thread.
 std::string queues_page(const runtime::CoreLoop::View& view) {
+    const schedule::SchedulerCore& core = view.engine.core();
+    const std::vector<ClassLine> lines = class_lines(core);
     std::string page;
     JsonWriter json(page);
     json.object().field("time", view.now.wall).key("items").array();
-    for (const schedule::ClassDepth& one :
-         view.engine.core().queue_snapshot(view.now.boot).per_class) {
-        json.object().field("class", one.class_name).field("tasks", one.tasks);
-        json.field("length", one.ready);
-        write_day(json, view.queues.summary(one.class_name, view.now.wall));
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].tasks == 0) continue;
+        const std::string& name = core.settings().classes[i].name;
+        json.object().field("class", name).field("tasks", lines[i].tasks);
+        json.field("length", lines[i].waiting).field("in_flight", lines[i].in_flight);
+        write_day(json, view.queues.summary(name, view.now.wall));
         json.end_object();
     }
     json.end_array().end_object();
@@ -214,11 +245,14 @@ void add_worker_routes(std::vector<Route>& routes, const ServerLink& link) {
                                 "Classes of the scheduler: how many wait, how fast they go, and "
                                 "how the last 24 hours went.");
     queues.description =
-        "Rates are per second, of the last five to ten minutes. `day` holds the last 24 hours; "
+        "`tasks` are all of the class, `length` is how many are due and wait for their turn or for "
+        "room, `in_flight` how many "
+        "are under way. Rates are per second, of the last five to ten minutes. `day` holds the "
+        "last 24 hours; "
         "durations are seconds, `p95` to within a step of a half.";
     queues.response_example =
         R"({"time":"2026-01-02T03:04:05.000Z","items":[{"class":"snmp-system","tasks":300,)"
-        R"("length":2,"start_rate":5.2,"finish_rate":5.2,"day":"$Ended"}]})";
+        R"("length":2,"in_flight":4,"start_rate":5.2,"finish_rate":5.2,"day":"$Ended"}]})";
     queues.handler = [link](Call call) {
         link.ask([](const auto& core) { return queues_page(core); },
                  [call = std::move(call)](std::string page) mutable {

@@ -65,9 +65,12 @@ std::vector<std::string> with_day(std::vector<std::string> own, const Node& one)
 }
 
 std::string queues_page(const Node& answer) {
-    Table table({"CLASS", "TASKS", "READY", "STARTS/S", "ENDS/S", "SUCCESS 24 H", "MEAN", "P95"});
+    Table table({"CLASS", "TASKS", "WAITING", "UNDER WAY", "STARTS/S", "ENDS/S", "SUCCESS 24 H",
+                 "MEAN", "P95"});
     for (const Node& one : list_of(answer, "items")) {
-        table.add(with_day({field(one, "class"), field(one, "tasks"), field(one, "length")}, one));
+        table.add(with_day({field(one, "class"), field(one, "tasks"), field(one, "length"),
+                            field(one, "in_flight")},
+                           one));
     }
     return table.text(wants_colour());
 }

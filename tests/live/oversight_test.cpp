@@ -239,7 +239,8 @@ TEST_F(Oversight, WorkersAndQueuesTellWhatWentOnAndQueuesRememberIt) {
         return std::stoll("0" + text_at(queue(root), "day.finished")) >= 4;
     })) << root.get("/api/queues").body;
     const Node before = queue(root);
-    EXPECT_EQ(text_at(before, "tasks"), "2");
+    EXPECT_EQ(text_at(before, "tasks"), "2") << "also while they are polled";
+    EXPECT_FALSE(text_at(before, "in_flight").empty());
     EXPECT_EQ(text_at(before, "day.success_ratio"), "1");
     EXPECT_GT(std::stod(text_at(before, "day.mean")), 0);
     EXPECT_GT(std::stod(text_at(before, "day.p95")), 0);
