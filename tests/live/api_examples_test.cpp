@@ -70,7 +70,6 @@ const std::vector<std::string> kFilled = {
     "getFleet.columns.key",
     "getIncident.timeline",
     "getJobGraph.jobs",
-    "getJobProposal.operations",
     "getPlan.items",
     "getSchedulerHealth.breakers",
     "getSchedulerHealth.deadLetter.tasks",
@@ -98,6 +97,8 @@ const std::vector<std::string> kFilled = {
     "listResources.items",
     "listRoutes.items",
     "listSessions.items",
+    "listSettingsVersions.items",
+    "listSettingsVersions.items[].changes",
     "listSilences.items",
     "listSources.items",
     "listTargets.items",
@@ -236,7 +237,7 @@ class ApiExamplesWithState : public FailingStage {
             {"/api/users/", "root"},           {"/api/receivers/", "ops"},
             {"/api/routes/", "all"},           {"/api/silences/", "works"},
             {"/api/addons/", "snmp-system"},   {"/api/jobs/", job_},
-            {"/api/job-batches/", batch_},     {"/api/status-page/", "bonn"}};
+            {"/api/job-batches/", batch_},     {"/api/status-page/", "all"}};
         for (const auto& [id, operation] : operations_) {
             if (!operation.safe() || kWithoutState.contains(id)) continue;
             std::string name;
@@ -302,9 +303,11 @@ class ApiExamplesWithState : public FailingStage {
         made("/api/silences",
              R"({"name":"works","match":["device=\"nas\""],"until":"2096-01-02T03:04:05Z"})",
              "name");
+        EXPECT_EQ(admin().put("/api/settings", R"({"global_rate":77})").status, 200);
         new_user("vera", R"([{"role":"viewer","selector":"site=bonn"}])");
-        new_token("scoped", "vera",
-                  R"(,"scopes":["monitoring:read"],"grants":[{"role":"viewer"}])");
+        new_token(
+            "scoped", "vera",
+            R"(,"scopes":["monitoring:read"],"grants":[{"role":"viewer","selector":"site=bonn"}])");
         const ApiAnswer jobs = admin().post(
             "/api/jobs",
             R"({"name":"night","jobs":[{"name":"a","type":"maintenance","resources":{"cpu":1}},)"
