@@ -301,7 +301,8 @@ class ApiExamplesWithState : public FailingStage {
             fmt::format(R"({{"name":"list","file_sd":"{}"}})", folder_.write("targets.json", "[]")),
             "name");
         made("/api/silences",
-             R"({"name":"works","match":["device=\"nas\""],"until":"2096-01-02T03:04:05Z"})",
+             R"({"name":"works","match":["device=\"nas\""],"until":"2096-01-02T03:04:05Z",)"
+             R"("owner":"eve","reason":"new disks"})",
              "name");
         EXPECT_EQ(admin().put("/api/settings", R"({"global_rate":77})").status, 200);
         new_user("vera", R"([{"role":"viewer","selector":"site=bonn"}])");
