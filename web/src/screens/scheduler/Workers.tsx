@@ -146,7 +146,7 @@ function QueueTable(props: { queues: Queues; open: (name: string) => void }): JS
       card={(row) => (
         <div class="scheduler-card">
           <span class="row"><strong>{row.class}</strong><span class="spring" /><Judged limit={kLimits.success} measured={row.day.success_ratio} text={percent(row.day.success_ratio, 2)} /></span>
-          <span class="muted small">{count(row.tasks)} tasks, {count(row.length)} ready, {compact(row.start_rate)}/s start</span>
+          <span class="muted small">{count(row.tasks)} tasks, {count(row.length)} waiting, {compact(row.start_rate)}/s start</span>
           <span class="muted small">24 h: {count(row.day.finished)} ended, {count(row.day.failed)} failed, mean {duration(row.day.mean)}</span>
         </div>
       )}
@@ -199,7 +199,7 @@ const kRates: Column<Omit<Queue, 'class' | 'tasks' | 'length'>>[] = [
 const kQueues: Column<Queue>[] = [
   { id: 'class', title: 'Class', width: 'minmax(150px, 2fr)', fixed: true, cell: (row) => row.class, value: (row) => row.class },
   { id: 'tasks', title: 'Tasks', width: '76px', end: true, cell: (row) => count(row.tasks), value: (row) => row.tasks },
-  { id: 'length', title: 'Ready', width: '70px', end: true, cell: (row) => count(row.length), value: (row) => row.length },
+  { id: 'length', title: 'Waiting', help: 'Due, and wait for their turn or for room', width: '76px', end: true, cell: (row) => count(row.length), value: (row) => row.length },
   ...kRates,
 ];
 
