@@ -303,6 +303,18 @@ void AccountHandlers::show_user(Call call) {
     call.send(with_tag(200, *user));
 }
 
+// The version of the user that If-Match names, to be the same when it is its turn; nothing: any.
+std::expected<std::optional<std::uint64_t>, Problem> AccountHandlers::seen_version(
+    const Call& call) const {
+    const auto normal = access::normal_user_name(call.parameter("name"));
+    const User* now = normal ? accounts_.book().user(*normal) : nullptr;
+    if (now == nullptr || !call.request.header("If-Match")) return std::nullopt;
+    if (auto problem = check_if_match(call, etag_of(now->head.version))) {
+        return std::unexpected(std::move(*problem));
+    }
+    return now->head.version;
+}
+
 void AccountHandlers::change_user(Call call) {
     UserEdit edit;
     if (!read_body(call, [&](MapReader& reader, Diagnostics& diagnostics) {
@@ -313,14 +325,9 @@ void AccountHandlers::change_user(Call call) {
         })) {
         return;
     }
-    const auto normal = access::normal_user_name(call.parameter("name"));
-    const User* now = normal ? accounts_.book().user(*normal) : nullptr;
-    if (now != nullptr && call.request.header("If-Match")) {
-        if (auto problem = check_if_match(call, etag_of(now->head.version))) {
-            return call.problem(*problem);
-        }
-        edit.version = now->head.version;  // and still so when it is its turn
-    }
+    const auto version = seen_version(call);
+    if (!version) return call.problem(version.error());
+    edit.version = *version;
     Actor who = actor(call);
     std::string name(call.parameter("name"));
     accounts_.change_user(
@@ -329,9 +336,11 @@ void AccountHandlers::change_user(Call call) {
 }
 
 void AccountHandlers::remove_user(Call call) {
+    const auto version = seen_version(call);
+    if (!version) return call.problem(version.error());
     Actor who = actor(call);
     std::string name(call.parameter("name"));
-    accounts_.remove_user(std::move(who), std::move(name),
+    accounts_.remove_user(std::move(who), std::move(name), *version,
                           answer(std::move(call), [](Call done, auto) {
                               done.send({.status = 204, .headers = {}, .body = {}});
                           }));

@@ -39,6 +39,7 @@ class AccountHandlers {
 
   private:
     Actor actor(const Call& call) const;
+    std::expected<std::optional<std::uint64_t>, Problem> seen_version(const Call& call) const;
 
     Accounts& accounts_;
     const AccountAuthenticator& authenticator_;

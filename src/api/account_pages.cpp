@@ -1,5 +1,7 @@
 #include "api/account_pages.hpp"
 
+#include "model/object.hpp"
+
 namespace pollux::api {
 namespace {
 
@@ -8,6 +10,11 @@ void write_texts(document::JsonWriter& json, std::string_view name,
     json.key(name).array();
     for (const std::string& text : texts) json.value(text);
     json.end_array();
+}
+
+// No file has accounts, and no discovery finds them.
+void write_owner(document::JsonWriter& json, const RecordHead& head) {
+    json.field("origin", model::to_string(model::Origin::kApi)).field("version", head.version);
 }
 
 }  // namespace
@@ -26,7 +33,8 @@ void write_user(document::JsonWriter& json, const User& user) {
     write_grants(json.key("grants"), user.grants);
     json.field("disabled", user.disabled).field("has_password", !user.password.empty());
     json.time_field("created", user.created).time_field("password_changed", user.password_changed);
-    json.field("version", user.head.version).end_object();
+    write_owner(json, user.head);
+    json.end_object();
 }
 
 void write_token(document::JsonWriter& json, const Token& token, base::WallTime now) {
@@ -35,7 +43,9 @@ void write_token(document::JsonWriter& json, const Token& token, base::WallTime 
     if (token.grants) write_grants(json.key("grants"), *token.grants);
     json.time_field("created", token.created).time_field("expires", token.expires);
     json.field("expired", token.expires != base::WallTime{} && token.expires <= now);
-    json.time_field("last_used", token.last_used).end_object();
+    json.time_field("last_used", token.last_used);
+    write_owner(json, token.head);
+    json.end_object();
 }
 
 void write_session(document::JsonWriter& json, const Session& session, base::WallTime ends,

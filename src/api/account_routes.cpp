@@ -13,37 +13,29 @@ using access::RateClass;
 
 constexpr std::string_view kTag = "access";
 
-constexpr std::string_view kUserExample =
-    R"({"name":"alice","display":"Alice","grants":[{"role":"operator","selector":"site=berlin"}],)"
-    R"("disabled":false,"has_password":true,"created":"2026-11-16T17:00:00.000Z",)"
-    R"("password_changed":"2026-11-16T17:00:00.000Z","version":1})";
-
-constexpr std::string_view kUserSchema =
-    R"({"type":"object","required":["name","grants","disabled","has_password","version"],)"
-    R"("properties":{"name":{"type":"string"},"display":{"type":"string"},)"
-    R"("grants":{"type":"array"},"disabled":{"type":"boolean"},)"
-    R"("has_password":{"type":"boolean"},"created":{"type":"string","format":"date-time"},)"
-    R"("password_changed":{"type":"string","format":"date-time"},"version":{"type":"integer"}}})";
-
-constexpr std::string_view kListSchema =
-    R"({"type":"object","required":["items"],"properties":{"items":{"type":"array"},)"
-    R"("next":{"type":"string"}}})";
+constexpr std::string_view kUser = R"("$User")";
 
 constexpr std::string_view kNewUserSchema =
     R"({"type":"object","required":["name"],"additionalProperties":false,"properties":{)"
     R"("name":{"type":"string","pattern":"^[a-zA-Z0-9._@-]{1,64}$"},)"
     R"("display":{"type":"string"},"password":{"type":"string","minLength":10,"maxLength":1024},)"
-    R"("grants":{"type":"array"}}})";
+    R"("grants":{"type":"array","items":{"type":"object","required":["role"],)"
+    R"("additionalProperties":false,"properties":{"role":{"type":"string"},)"
+    R"("selector":{"type":"string"}}}}}})";
 
 constexpr std::string_view kUserEditSchema =
     R"({"type":"object","additionalProperties":false,"properties":{"display":{"type":"string"},)"
     R"("password":{"type":"string","minLength":10,"maxLength":1024},)"
-    R"("disabled":{"type":"boolean"},"grants":{"type":"array"}}})";
+    R"("disabled":{"type":"boolean"},"grants":{"type":"array","items":{"type":"object","required":["role"],)"
+    R"("additionalProperties":false,"properties":{"role":{"type":"string"},)"
+    R"("selector":{"type":"string"}}}}}})";
 
 constexpr std::string_view kNewTokenSchema =
     R"({"type":"object","required":["name"],"additionalProperties":false,"properties":{)"
     R"("name":{"type":"string","pattern":"^[a-zA-Z0-9._-]{1,64}$"},"owner":{"type":"string"},)"
-    R"("scopes":{"type":"array","items":{"type":"string"}},"grants":{"type":"array"},)"
+    R"("scopes":{"type":"array","items":{"type":"string"}},"grants":{"type":"array","items":{"type":"object","required":["role"],)"
+    R"("additionalProperties":false,"properties":{"role":{"type":"string"},)"
+    R"("selector":{"type":"string"}}}},)"
     R"("expires":{"type":"string","format":"date-time"}}})";
 
 // A row of the table; what is particular is set on it.
@@ -74,7 +66,7 @@ std::vector<Route> login_routes(AccountHandlers* handlers) {
         R"({"type":"object","required":["token","name","password"],"additionalProperties":false,)"
         R"("properties":{"token":{"type":"string"},"name":{"type":"string"},)"
         R"("display":{"type":"string"},"password":{"type":"string","minLength":10}}})";
-    route.response_schema = kUserSchema;
+    route.response_example = kUser;
     route.handler = bind(handlers, &AccountHandlers::bootstrap);
     routes.push_back(route);
 
@@ -86,9 +78,8 @@ std::vector<Route> login_routes(AccountHandlers* handlers) {
         R"("properties":{"name":{"type":"string"},"password":{"type":"string"},)"
         R"("remember":{"type":"boolean"}}})";
     route.request_example = R"({"name":"alice","password":"correct horse battery"})";
-    route.response_schema =
-        R"({"type":"object","required":["user","csrf_token"],"properties":{"user":{},)"
-        R"("csrf_token":{"type":"string"},"ends":{"type":"string","format":"date-time"}}})";
+    route.response_example =
+        R"({"user~":"$User","csrf_token":"b1946ac9","ends?":"2026-01-03T03:04:05.000Z"})";
     route.secret_answer = true;
     route.handler = bind(handlers, &AccountHandlers::login);
     routes.push_back(route);
@@ -102,8 +93,10 @@ std::vector<Route> login_routes(AccountHandlers* handlers) {
 
     route = row("GET", "/api/me", Permission::kSelf, Area::kSystem, RateClass::kGeneral, "whoAmI",
                 "Who is asking, with grants, permissions and the session's CSRF token");
-    route.response_schema =
-        R"({"type":"object","required":["name","kind","grants","permissions"]})";
+    route.response_example =
+        R"({"name":"alice","kind":"user","owner?":"alice","grants":["$Grant"],)"
+        R"("limits?":["$Grant"],"scopes?":["monitoring:read"],"permissions":["read","self"],)"
+        R"("session?":"0190a5e0-0000-7000-8000-000000000005","csrf_token?":"b1946ac9"})";
     route.handler = bind(handlers, &AccountHandlers::me);
     routes.push_back(route);
 
@@ -139,7 +132,7 @@ std::vector<Route> user_routes(AccountHandlers* handlers) {
                    {.name = "q",
                     .description = "part of the name or display name; * is anything",
                     .longest = 200}};
-    route.response_schema = kListSchema;
+    route.response_example = R"({"items":["$User"],"next?":"YWxpY2U"})";
     route.handler = bind(handlers, &AccountHandlers::list_users);
     routes.push_back(route);
 
@@ -150,30 +143,29 @@ std::vector<Route> user_routes(AccountHandlers* handlers) {
     route.request_example =
         R"({"name":"alice","display":"Alice","password":"correct horse battery",)"
         R"("grants":[{"role":"operator","selector":"site=berlin"}]})";
-    route.response_schema = kUserSchema;
-    route.response_example = kUserExample;
+    route.response_example = kUser;
     route.handler = bind(handlers, &AccountHandlers::create_user);
     routes.push_back(route);
 
     route = manage("GET", "/api/users/{name}", RateClass::kPublic, "getUser", "One user");
-    route.response_schema = kUserSchema;
-    route.response_example = kUserExample;
+    route.response_example = kUser;
     route.handler = bind(handlers, &AccountHandlers::show_user);
     routes.push_back(route);
 
     route = manage("PUT", "/api/users/{name}", RateClass::kConfigWrite, "changeUser",
                    "Change what is given; what is not given stays");
     route.audit_action = "user.change";
+    route.takes_if_match = true;
     route.request_schema = kUserEditSchema;
     route.request_example = R"({"disabled":true})";
-    route.response_schema = kUserSchema;
-    route.response_example = kUserExample;
+    route.response_example = kUser;
     route.handler = bind(handlers, &AccountHandlers::change_user);
     routes.push_back(route);
 
     route = manage("DELETE", "/api/users/{name}", RateClass::kConfigWrite, "removeUser",
                    "Remove a user with all tokens and sessions");
     route.audit_action = "user.remove";
+    route.takes_if_match = true;
     route.status = 204;
     route.handler = bind(handlers, &AccountHandlers::remove_user);
     routes.push_back(route);
@@ -188,7 +180,11 @@ std::vector<Route> own_routes(AccountHandlers* handlers) {
     };
     Route route = self("GET", "/api/users/{name}/sessions", RateClass::kGeneral, "listSessions",
                        "Sessions of a user: one's own, or as an admin");
-    route.response_schema = kListSchema;
+    route.response_example =
+        R"({"items":[{"id":"0190a5e0-0000-7000-8000-000000000005","user":"alice",)"
+        R"("created":"2026-01-02T03:04:05.000Z","last_seen":"2026-01-02T03:34:05.000Z",)"
+        R"("ends":"2026-01-03T03:34:05.000Z","address?":"127.0.0.1","agent?":"curl/7.88.1",)"
+        R"("remember":false,"current":true}]})";
     route.handler = bind(handlers, &AccountHandlers::list_sessions);
     routes.push_back(route);
 
@@ -196,8 +192,6 @@ std::vector<Route> own_routes(AccountHandlers* handlers) {
                  "End one session, or all but this one");
     route.audit_action = "session.end";
     route.query = {{.name = "id", .description = "Only the session with this id"}};
-    route.response_schema =
-        R"({"type":"object","required":["ended"],"properties":{"ended":{"type":"integer"}}})";
     route.response_example = R"({"ended":2})";
     route.handler = bind(handlers, &AccountHandlers::end_sessions);
     routes.push_back(route);
@@ -207,7 +201,7 @@ std::vector<Route> own_routes(AccountHandlers* handlers) {
     route.query = {limit_parameter(),
                    cursor_parameter(),
                    {.name = "owner", .description = "Only tokens of this user"}};
-    route.response_schema = kListSchema;
+    route.response_example = R"({"items":["$Token"],"next?":"Y2k"})";
     route.handler = bind(handlers, &AccountHandlers::list_tokens);
     routes.push_back(route);
 
@@ -218,9 +212,7 @@ std::vector<Route> own_routes(AccountHandlers* handlers) {
     route.request_schema = kNewTokenSchema;
     route.request_example =
         R"({"name":"ci","scopes":["monitoring:read"],"expires":"2099-01-31T00:00:00Z"})";
-    route.response_schema =
-        R"({"type":"object","required":["secret","token"],"properties":{"token":{},)"
-        R"("secret":{"type":"string"}}})";
+    route.response_example = R"({"secret":"plx_…","token":"$Token"})";
     route.secret_answer = true;
     route.handler = bind(handlers, &AccountHandlers::create_token);
     routes.push_back(route);

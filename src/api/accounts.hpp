@@ -147,7 +147,9 @@ class Accounts {
 
     void create_user(Actor actor, NewUser user, Done<User> done);
     void change_user(Actor actor, std::string name, UserEdit edit, Done<User> done);
-    void remove_user(Actor actor, std::string name, Done<void> done);
+    // With a version: only if it still has that one; account.version otherwise.
+    void remove_user(Actor actor, std::string name, std::optional<std::uint64_t> version,
+                     Done<void> done);
     // One's own; needs the old one, and ends the other sessions.
     void change_own_password(Actor actor, base::Secret old_password, base::Secret password,
                              std::string address_key, PasswordDone done);

@@ -340,6 +340,9 @@ TEST_F(AccountsTest, AnEditOfAnOldVersionIsRefused) {
     ASSERT_FALSE(late);
     EXPECT_EQ(late.error().code, "access.changed");
     EXPECT_EQ(accounts().book().user("alice")->head.version, 2u);
+    EXPECT_EQ(bench_.remove("alice", std::nullopt, 1).error().code, "access.changed");
+    ASSERT_NE(accounts().book().user("alice"), nullptr);
+    EXPECT_TRUE(bench_.remove("alice", std::nullopt, 2));
 }
 
 TEST_F(AccountsTest, ARemovedOrDisabledUserIsOutAtOnce) {

@@ -142,9 +142,10 @@ class AccountBench {
             accounts().change_user(actor.value_or(admin()), name, std::move(edit), std::move(done));
         });
     }
-    base::Status remove(const std::string& name, std::optional<Actor> actor = std::nullopt) {
+    base::Status remove(const std::string& name, std::optional<Actor> actor = std::nullopt,
+                        std::optional<std::uint64_t> version = std::nullopt) {
         return wait<base::Status>([&](auto done) {
-            accounts().remove_user(actor.value_or(admin()), name, std::move(done));
+            accounts().remove_user(actor.value_or(admin()), name, version, std::move(done));
         });
     }
     base::Result<MadeToken> token(NewToken token, const Actor& actor) {

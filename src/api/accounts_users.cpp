@@ -20,6 +20,13 @@ base::Status check_display(std::string_view display) {
                               "characters");
 }
 
+base::Status is_as_seen(const User& user, std::optional<std::uint64_t> version) {
+    if (!version || *version == user.head.version) return {};
+    return base::make_error(base::ErrorClass::kPermanent, std::string(kChanged),
+                            fmt::format("user {} was changed meanwhile: it has version {}, not {}",
+                                        user.head.name, user.head.version, *version));
+}
+
 }  // namespace
 
 base::Result<AccountChange> Accounts::prepare_new_user(const NewUser& user,
@@ -98,11 +105,8 @@ base::Result<AccountChange> Accounts::prepare_user_edit(const Actor& actor, cons
     }
     auto user = find_user(name);
     if (!user) return std::unexpected(std::move(user.error()));
-    if (edit.version && *edit.version != user->head.version) {
-        return base::make_error(base::ErrorClass::kPermanent, std::string(kChanged),
-                                fmt::format("user {} was changed meanwhile: it has version {}, not "
-                                            "{}",
-                                            user->head.name, user->head.version, *edit.version));
+    if (auto status = is_as_seen(*user, edit.version); !status) {
+        return std::unexpected(std::move(status.error()));
     }
     const User before = *user;
     log.before = shown(before);
@@ -170,13 +174,18 @@ void Accounts::change_user(Actor actor, std::string name, UserEdit edit, Done<Us
     });
 }
 
-void Accounts::remove_user(Actor actor, std::string name, Done<void> done) {
-    auto prepare = [this, actor, name](model::AuditEntry& log) -> base::Result<AccountChange> {
+void Accounts::remove_user(Actor actor, std::string name, std::optional<std::uint64_t> version,
+                           Done<void> done) {
+    auto prepare = [this, actor, name,
+                    version](model::AuditEntry& log) -> base::Result<AccountChange> {
         if (auto status = may_manage(actor.principal); !status) {
             return std::unexpected(std::move(status.error()));
         }
         auto user = find_user(name);
         if (!user) return std::unexpected(std::move(user.error()));
+        if (auto status = is_as_seen(*user, version); !status) {
+            return std::unexpected(std::move(status.error()));
+        }
         if (auto status = access::may_grant(actor.principal, user->grants); !status) {
             return std::unexpected(std::move(status.error()));
         }

@@ -249,7 +249,8 @@ void test(const ServerLink& link, Call call) {
 // --- the table ----------------------------------------------------------------------------------
 
 constexpr std::string_view kUploadSchema =
-    R"({"type":"object","required":["manifest"],"properties":{"manifest":{},)"
+    R"({"type":"object","required":["manifest"],"properties":{"manifest":)"
+    R"({"description":"YAML or JSON as a text, or the map itself."},)"
     R"("reason":{"type":"string"}}})";
 
 Parameter dry_run() {
@@ -310,12 +311,16 @@ void add_trial(std::vector<Route>& routes, const ServerLink& link) {
     route.description =
         "Nothing is asked and nothing is stored. `steps` are those of the cases of addons, without "
         "`expect` and without files.";
+    route.request_schema = kAnyFields;
     route.request_example =
         R"({"steps":[{"snmp":".1.3.6.1.2.1.1.3.0 = Timeticks: (4200) 0:00:42.00"}]})";
     route.response_example =
         R"({"asks":["snmp://192.0.2.1:161"],"steps":[{"failed":false,"changed":false,)"
-        R"("readings":{"uptime":"42"},"samples":{"uptime":"42"},"conditions":{},"rows":[],)"
-        R"("signals":[],"problems":[],"missing":0,"degraded":false}]})";
+        R"("readings*":{"uptime":"42"},"samples*":{"uptime":"42"},"conditions*":{"hot":"clear"},)"
+        R"("rows":["eth0"],"signals":[{"type":"link_down","subject?":"eth0","clear":false,)"
+        R"("severity":"major","title?":"eth0 is down","message?":"since 42 s"}],)"
+        R"("problems":["no such object"],"missing":0,"dropped":0,"degraded":false,)"
+        R"("unreadable":false,"restarted":false}]})";
     route.body_optional = false;
     route.body_limit = kMostUploadBytes;
     route.handler = [link](Call call) { test(link, std::move(call)); };
@@ -346,6 +351,7 @@ void add_addon_edit_routes(std::vector<Route>& routes, const ServerLink& link) {
     for (const Row& row : rows) {
         Route route = addon_route(row.method, row.path, row.operation, row.summary);
         route.audit_action = row.action;
+        route.takes_if_match = true;
         if (row.verb == AddonVerb::kRemove) {
             route.status = 204;
             route.description = "409 while targets use it and nothing would take its place.";

@@ -110,17 +110,14 @@ Route addon_route(std::string_view method, std::string_view path, std::string_vi
     route.operation = operation;
     route.tag = "addons";
     route.summary = summary;
-    route.response_example =
-        R"({"name":"snmp-system","version":"1.0.0","title":"System","description":"",)"
-        R"("protocol":"snmp","targets":1,"origin":"shipped","enabled":true,"revision":0,)"
-        R"("parameters":[],"groups":[],"metrics":[]})";
+    route.response_example = R"("$AddonDetails")";
     route.rate = access::RateClass::kPublic;
     if (method != "GET") {
         // An addon has no labels: what is done to it reaches targets everywhere.
         route.permission = Permission::kManage;
         route.everywhere = true;
         route.rate = access::RateClass::kConfigWrite;
-        route.request_schema = R"({"type":"object"})";
+        route.request_schema = kReasonBody;
         route.body_optional = true;
     }
     return route;
@@ -142,9 +139,7 @@ void add_addon_routes(std::vector<Route>& routes, const ServerLink& link) {
          .type = ParameterType::kBoolean,
          .description = "only those that are, or that are not"},
         {.name = "q", .description = "part of the name or title; * is anything", .longest = 200}};
-    all.response_example =
-        R"({"items":[{"name":"snmp-system","version":"1.0.0","title":"System","description":"",)"
-        R"("protocol":"snmp","targets":1,"origin":"shipped","enabled":true,"revision":0}]})";
+    all.response_example = R"({"items":["$Addon"],"next?":"c25tcC1zeXN0ZW0"})";
     all.handler = [link](Call call) { list(link, std::move(call)); };
     routes.push_back(std::move(all));
     Route one = addon_route("GET", "/api/addons/{name}", "getAddon",

@@ -195,28 +195,6 @@ void get_incident(const ServerLink& link, Call call) {
 
 // --- the table ----------------------------------------------------------------------------------
 
-constexpr std::string_view kAlert =
-    R"({"id":"0190a5e0-0000-7000-8000-000000000000","number":17,)"
-    R"("fingerprint":"5d41402abc4b2a76b9719d911017c592","source":"health","addon":"ping",)"
-    R"("alert_type":"unreachable","target":"ping::switch-1","device_name":"switch-1",)"
-    R"("device_ip":"192.0.2.1","labels":{"site":"berlin"},"groups":[],"severity":"critical",)"
-    R"("title":"switch-1 does not answer","status":"active","occurrence_count":3,)"
-    R"("first_seen":"2026-01-02T03:04:05.000Z","last_seen":"2026-01-02T03:05:05.000Z",)"
-    R"("flapping":false,"stale":false,"version":2,"provisional":false})";
-constexpr std::string_view kAlertStory =
-    R"({"id":"0190a5e0-0000-7000-8000-000000000000","status":"active",)"
-    R"("evidence":{"rule":"no answer","fields":{}},"flap_percent":14.3,"silenced_by":[],)"
-    R"("timeline":[],"notifications":[]})";
-constexpr std::string_view kIncident =
-    R"({"id":"0190a5e0-0000-7000-8000-000000000001","number":3,"cause":"device",)"
-    R"("root":"0190a5e0-0000-7000-8000-000000000000","device_name":"switch-1",)"
-    R"("title":"switch-1 does not answer","severity":"critical","status":"open",)"
-    R"("opened_at":"2026-01-02T03:04:05.000Z","affected":12,"notes":[],"version":1,)"
-    R"("provisional":false})";
-constexpr std::string_view kIncidentStory =
-    R"({"id":"0190a5e0-0000-7000-8000-000000000001","status":"open","affected_alerts":[],)"
-    R"("more_alerts":false,"timeline":[],"notifications":[]})";
-
 constexpr std::string_view kActSchema =
     R"({"type":"object","additionalProperties":false,"properties":{"note":{"type":"string",)"
     R"("maxLength":4000},"reason":{"type":"string","maxLength":500}}})";
@@ -257,21 +235,21 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
     Route all = alert_route("GET", "/api/alerts", "listAlerts", "Alerts, the newest first.");
     all.query = alert_filters();
     all.query.insert(all.query.begin(), {limit_parameter(), cursor_parameter()});
-    all.response_example = R"({"items":[]})";
+    all.response_example = R"({"items":["$Alert"],"next?":"MTc"})";
     all.handler = [link](Call call) { list(link, std::move(call)); };
     routes.push_back(std::move(all));
 
     Route counts = alert_route("GET", "/api/alerts/stats", "getAlertStats",
                                "How many alerts there are, by severity, status and addon.");
     counts.response_example =
-        R"({"total_active":0,"total_open":0,"by_severity":{},"by_status":{},"by_addon":{},)"
-        R"("partial":false,"review":true})";
+        R"({"total_active":1,"total_open":1,"by_severity*":{"critical":1},)"
+        R"("by_status*":{"active":1},"by_addon*":{"ping":1},"partial":false,"review":true})";
     counts.handler = [link](Call call) { stats(link, std::move(call)); };
     routes.push_back(std::move(counts));
 
     Route one = alert_route("GET", "/api/alerts/{id}", "getAlert",
                             "One alert: evidence, timeline, incident, who was told.");
-    one.response_example = kAlertStory;
+    one.response_example = R"("$AlertStory")";
     one.handler = [link](Call call) { get(link, std::move(call)); };
     routes.push_back(std::move(one));
 
@@ -279,13 +257,13 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
         alert_route("GET", "/api/incidents", "listIncidents", "Incidents, the newest first.");
     incidents.query = incident_filters();
     incidents.query.insert(incidents.query.begin(), {limit_parameter(), cursor_parameter()});
-    incidents.response_example = R"({"items":[]})";
+    incidents.response_example = R"({"items":["$Incident"],"next?":"Mw"})";
     incidents.handler = [link](Call call) { list_incidents(link, std::move(call)); };
     routes.push_back(std::move(incidents));
 
     Route incident = alert_route("GET", "/api/incidents/{id}", "getIncident",
                                  "One incident: root, what it affects, timeline, who was told.");
-    incident.response_example = kIncidentStory;
+    incident.response_example = R"("$IncidentStory")";
     incident.handler = [link](Call call) { get_incident(link, std::move(call)); };
     routes.push_back(std::move(incident));
 }
@@ -332,7 +310,7 @@ void add_acts(std::vector<Route>& routes, const ServerLink& link) {
                  ActVerb::kUnacknowledge},
           ActRow{"/api/alerts/{id}/resolve", "resolveAlert",
                  "It is over, whatever the device says.", ActVerb::kResolve}}) {
-        add_act(routes, row, "alert", kAlert, on_alert);
+        add_act(routes, row, "alert", R"("$Alert")", on_alert);
     }
     for (const ActRow& row :
          {ActRow{"/api/incidents/{id}/acknowledge", "acknowledgeIncident",
@@ -341,7 +319,7 @@ void add_acts(std::vector<Route>& routes, const ServerLink& link) {
                  "Resolve all open alerts of an incident.", ActVerb::kResolve},
           ActRow{"/api/incidents/{id}/notes", "addIncidentNote",
                  "Write a note into the timeline of an incident.", ActVerb::kNote}}) {
-        add_act(routes, row, "incident", kIncident, on_incident);
+        add_act(routes, row, "incident", R"("$Incident")", on_incident);
     }
     Route many = alert_route("POST", "/api/alerts/bulk", "changeAlerts",
                              "Acknowledge, resolve or remove many alerts.");
@@ -355,7 +333,9 @@ void add_acts(std::vector<Route>& routes, const ServerLink& link) {
     many.request_example =
         R"({"verb":"acknowledge","ids":["0190a5e0-0000-7000-8000-000000000000"],"for":"2h"})";
     many.body_optional = false;
-    many.response_example = R"({"changed":0,"results":[],"more":false})";
+    many.response_example =
+        R"({"changed":1,"results":[{"id":"0190a5e0-0000-7000-8000-000000000000",)"
+        R"("result":"done","message?":"it is resolved"}],"more":false})";
     many.handler = [link](Call call) { act_on_many(link, std::move(call)); };
     routes.push_back(std::move(many));
 

@@ -346,7 +346,10 @@ void add_alerts(std::vector<Route>& routes, const Keeper& keeper) {
                       flag("silenced", "with silenced ones"),
                       flag("inhibited", "with suppressed ones")};
         if (!grouped) list.query.push_back(flag("unprocessed", "with pending ones"));
-        list.response_example = "[]";
+        list.response_example =
+            grouped ? R"([{"labels*":{"alertname":"unreachable"},"receiver":{"name":"ops"},)"
+                      R"("alerts":["$V2Alert"]}])"
+                    : R"(["$V2Alert"])";
         list.handler = [keeper, grouped](Call call) {
             list_alerts(keeper, grouped, std::move(call));
         };
@@ -354,7 +357,12 @@ void add_alerts(std::vector<Route>& routes, const Keeper& keeper) {
     }
     Route post = v2_route("POST", "/api/v2/alerts", "v2PostAlerts", "Alerts of another system.");
     post.audit_action = "alert.post";
-    post.request_schema = R"({"type":"array","items":{"type":"object","required":["labels"]}})";
+    post.request_schema =
+        R"({"type":"array","items":{"type":"object","required":["labels"],"properties":{)"
+        R"("labels":{"type":"object","additionalProperties":{"type":"string"}},)"
+        R"("annotations":{"type":"object","additionalProperties":{"type":"string"}},)"
+        R"("startsAt":{"type":"string","format":"date-time"},)"
+        R"("endsAt":{"type":"string","format":"date-time"},"generatorURL":{"type":"string"}}}})";
     post.request_example =
         R"([{"labels":{"alertname":"Backup","device":"nas","severity":"warning"},)"
         R"("annotations":{"summary":"no backup since yesterday"}}])";
@@ -366,14 +374,21 @@ void add_alerts(std::vector<Route>& routes, const Keeper& keeper) {
 void add_silences(std::vector<Route>& routes, const Keeper& keeper) {
     Route list = v2_route("GET", "/api/v2/silences", "v2ListSilences", "Silences.");
     list.query = {filter_parameter()};
-    list.response_example = "[]";
+    list.response_example = R"(["$V2Silence"])";
     list.handler = [keeper](Call call) { list_silences(keeper, std::move(call)); };
     routes.push_back(std::move(list));
 
     Route post = v2_route("POST", "/api/v2/silences", "v2PostSilence", "Make or change a silence.");
     post.audit_action = "silence.create";
     post.request_schema =
-        R"({"type":"object","required":["matchers","endsAt","createdBy","comment"]})";
+        R"({"type":"object","required":["matchers","endsAt","createdBy","comment"],)"
+        R"("properties":{"id":{"type":"string"},"matchers":{"type":"array","items":)"
+        R"({"type":"object","required":["name","value"],"properties":{)"
+        R"("name":{"type":"string"},"value":{"type":"string"},)"
+        R"("isRegex":{"type":"boolean"},"isEqual":{"type":"boolean"}}}},)"
+        R"("startsAt":{"type":"string","format":"date-time"},)"
+        R"("endsAt":{"type":"string","format":"date-time"},)"
+        R"("createdBy":{"type":"string"},"comment":{"type":"string"}}})";
     post.request_example =
         R"({"matchers":[{"name":"device","value":"nas","isRegex":false,"isEqual":true}],)"
         R"("startsAt":"2026-01-02T03:04:05Z","endsAt":"2096-01-02T03:04:05Z",)"
@@ -383,6 +398,7 @@ void add_silences(std::vector<Route>& routes, const Keeper& keeper) {
     routes.push_back(std::move(post));
 
     Route one = v2_route("GET", "/api/v2/silence/{silence_id}", "v2GetSilence", "One silence.");
+    one.response_example = R"("$V2Silence")";
     one.handler = [keeper](Call call) { get_silence(keeper, std::move(call)); };
     routes.push_back(std::move(one));
 
@@ -401,15 +417,17 @@ void add_alertmanager_routes(std::vector<Route>& routes, const ServerLink& link)
     add_silences(routes, keeper);
     Route status = v2_route("GET", "/api/v2/status", "v2GetStatus", "Version and start.");
     status.response_example =
-        R"({"cluster":{"status":"disabled"},"config":{"original":""},)"
-        R"("uptime":"2026-01-02T03:04:05.000Z","versionInfo":{"version":"pollux-0.1.0"}})";
+        R"({"cluster":{"status":"disabled","peers":[{"name":"","address":""}]},)"
+        R"("config":{"original":""},"uptime":"2026-01-02T03:04:05.000Z",)"
+        R"("versionInfo":{"version":"pollux-0.1.0","branch":"","buildDate":"","buildUser":"",)"
+        R"("goVersion":"","revision":""}})";
     status.handler = [link](Call call) {
         call.json(200, v2_status_page(link.version, link.server.started_at()));
     };
     routes.push_back(std::move(status));
 
     Route names = v2_route("GET", "/api/v2/receivers", "v2ListReceivers", "Names of receivers.");
-    names.response_example = "[]";
+    names.response_example = R"([{"name":"ops"}])";
     names.handler = [keeper](Call call) {
         with_policy(keeper, std::move(call), [](Call answer, const runtime::NotifyPolicy& policy) {
             std::vector<std::string> all;

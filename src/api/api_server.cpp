@@ -23,6 +23,16 @@ std::string audit_object(const Call& call) {
     return text.replace(begin, end - begin + 1, call.parameter(name));
 }
 
+// The version is the handler's to compare; that it is given where it counts is checked here.
+std::optional<Problem> check_precondition(const Call& call) {
+    const Route& route = *call.route;
+    const bool given = call.request.header("If-Match").has_value();
+    if (route.needs_if_match) return given ? std::nullopt : check_if_match(call, {});
+    if (!given || route.takes_if_match || route.method == "GET") return std::nullopt;
+    return bad_request("api.if_match",
+                       "this operation compares no version: send it without If-Match");
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<ApiServer>> ApiServer::create(ApiServerOptions options,
@@ -208,10 +218,7 @@ void ApiServer::validate(Call call) {
         if (!query) return call.problem(query.error());
         call.query = std::move(*query);
     }
-    if (call.route->needs_if_match && !call.request.header("If-Match")) {
-        // The version is the handler's to compare; that there is one is checked here.
-        return call.problem(*check_if_match(call, {}));
-    }
+    if (auto problem = check_precondition(call)) return call.problem(std::move(*problem));
     if (!begin_idempotent(call)) return;
     handle(std::move(call));
 }

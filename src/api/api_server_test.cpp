@@ -295,6 +295,12 @@ TEST(ApiServer, ReadsAndWritesByVersion) {
     const Reply changed = stage.ask("PUT", "/api/things/a", json + "If-Match: \"v7\"\r\n", "{}");
     EXPECT_EQ(changed.status, 200);
     EXPECT_EQ(changed.field("etag"), "\"v8\"");
+    // What compares no version says so, before it does anything.
+    const int before = acts;
+    const Reply other = stage.ask("POST", "/api/acts", json + "If-Match: \"v7\"\r\n", "{}");
+    EXPECT_EQ(other.status, 400);
+    EXPECT_THAT(other.body, testing::HasSubstr("api.if_match"));
+    EXPECT_EQ(acts, before);
 }
 
 TEST(ApiServer, DoesAnActWithAKeyOnce) {

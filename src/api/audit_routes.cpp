@@ -189,10 +189,10 @@ void add_audit_routes(std::vector<Route>& routes, const ServerLink& link) {
     records.query.push_back(limit_parameter());
     records.query.push_back(cursor_parameter());
     records.response_example =
-        R"({"items":[{"number":7,"at":"2026-01-02T03:04:05.000Z","result":"allowed",)"
+        R"({"items":[{"number":7,"damaged?":false,"at":"2026-01-02T03:04:05.000Z","result":"allowed",)"
         R"("principal":"user:ada","address":"127.0.0.1","action":"breaker.reset",)"
         R"("object":"pve::pve-node1","reason":"the switch was replaced","before":"open",)"
-        R"("after":"half_open","request_id":"6c62272e07bb0142"}]})";
+        R"("after":"half_open","request_id":"6c62272e07bb0142"}],"next?":"Nw"})";
     records.handler = [link](Call call) { list(link, std::move(call)); };
     routes.push_back(std::move(records));
 
@@ -221,8 +221,9 @@ void add_audit_routes(std::vector<Route>& routes, const ServerLink& link) {
     check.rate = RateClass::kExport;
     check.response_example =
         R"({"ok":true,"records":7,"first":1,"last":7,"removed":0,"checkpoints":1,)"
-        R"("newest_checkpoint":7,"newest_checkpoint_time":"2026-01-02T03:04:05.000Z",)"
-        R"("key":"9f86d081884c7d65","public_key":"","found":0,"findings":[]})";
+        R"("newest_checkpoint":7,"newest_checkpoint_time?":"2026-01-02T03:04:05.000Z",)"
+        R"("key":"9f86d081884c7d65","public_key":"","found":0,)"
+        R"("findings":[{"code":"audit.changed","number":4,"text":"record 4 was changed"}]})";
     check.handler = [link](Call call) { verify(link, std::move(call)); };
     routes.push_back(std::move(check));
 }

@@ -7,6 +7,7 @@
 
 #include "api/call.hpp"
 #include "api/etag.hpp"
+#include "api/example_schema.hpp"
 #include "api/openapi.hpp"
 
 namespace pollux::api {
@@ -95,7 +96,7 @@ void add_operation(std::string& out, const Route& route) {
     }
     if (!route.response_example.empty()) {
         out += fmt::format("<p>Answer, {}:</p><pre>{}</pre>\n", route.status,
-                           escaped(route.response_example));
+                           escaped(plain_example(route.response_example)));
     }
     out += "</article>\n";
 }

@@ -117,16 +117,9 @@ Route list_route(EventHub& hub, EventCollector& collector) {
         repeated("target", "only about these targets; `*` stands for anything", "snmp-system::*"),
         repeated("group", "only about targets of these groups", "berlin")};
     // `data` is another one for each type.
-    route.response_schema =
-        R"({"type":"object","required":["events","last","more","resync","newest","epoch"],)"
-        R"("properties":{"events":{"type":"array","items":{"type":"object","required":)"
-        R"(["type","seq","at"],"properties":{"type":{"type":"string"},"seq":{"type":"integer"},)"
-        R"("at":{"type":"string","format":"date-time"},"key":{"type":"string"},)"
-        R"("data":{"type":"object"}}}},"last":{"type":"integer"},"more":{"type":"boolean"},)"
-        R"("resync":{"type":"boolean"},"newest":{"type":"integer"},"epoch":{"type":"integer"}}})";
     route.response_example =
         R"({"events":[{"type":"system_status","seq":30064771073,"at":"2026-01-02T03:04:05.000Z",)"
-        R"("data":{"status":"ok","store_failing":false,"core_answers":true,"version":"0.1.0",)"
+        R"("key?":"snmp-system::switch-1","data!":{"status":"ok","store_failing":false,"core_answers":true,"version":"0.1.0",)"
         R"("started_at":"2026-01-02T03:04:05.000Z"}}],"last":30064771073,"more":false,)"
         R"("resync":false,"newest":30064771073,"epoch":7})";
     route.handler = [&hub, &collector](Call call) { list_events(hub, collector, std::move(call)); };

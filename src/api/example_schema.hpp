@@ -1,16 +1,27 @@
-// The JSON schema that an example shows: types of fields, items of arrays by the first of them.
+// The shape of an answer, told by an example with marks behind its keys: from one text come the
+// example that is shown and the JSON schema.
 //
-// Nothing is required: what is absent in other states of the same thing is not known here. Objects
-// whose keys are names that people chose (labels, settings and so on) have values of one kind, or
-// of any. Numbers are numbers: an example cannot say whether one is always whole.
+//   "since?": …     it may be absent             "age~": …      it may be null
+//   "labels*": {…}  its keys are names; every value looks like the first one
+//   "spec!": …      free-form: anything may be in it
+//   "job": "$Job"   a named shape (answer_shapes.hpp); in the schema a reference to it
+//   "...": "$Alert" all fields of that shape, and those beside it
+//
+// What has no mark is always there. Every item of a list looks like the first; a null among them
+// says that some are null. A number with a point is a number, one without is an integer.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
 namespace pollux::api {
 
-// JSON text of the schema; empty if the example is no JSON.
-std::string schema_of_example(std::string_view example);
+// JSON text of the schema; empty if the example is no JSON. `shapes` gets the names of shapes that
+// it refers to.
+std::string schema_of_example(std::string_view example, std::set<std::string>& shapes);
+
+// The example without its marks, shapes filled in.
+std::string plain_example(std::string_view example);
 
 }  // namespace pollux::api

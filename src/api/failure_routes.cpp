@@ -113,8 +113,10 @@ void add_failure_routes(std::vector<Route>& routes, const ServerLink& link) {
                               .words = {"open", "half_open"}});
     breakers.response_example =
         R"({"count":1,"items":[{"key":"pve::pve-node1","type":"pve","instance":"pve-node1",)"
-        R"("state":"open","failures":3,"since":"2026-01-02T03:04:05.000Z","deadLetter":false,)"
-        R"("history":[]}]})";
+        R"("state":"open","failures":3,"since?":"2026-01-02T03:04:05.000Z",)"
+        R"("retryAt?":"2026-01-02T03:05:05.000Z","firstFailureAt?":"2026-01-02T03:03:05.000Z",)"
+        R"("lastError?":"no answer within 5 s","code?":"http.timeout","deadLetter":false,)"
+        R"("history":["$ChangeStep"]}],"next?":"cHZlOjpwdmUtbm9kZTE"})";
     breakers.handler = [link](Call call) { list(link, Kind::kBreakers, std::move(call)); };
     routes.push_back(std::move(breakers));
 
@@ -127,8 +129,11 @@ void add_failure_routes(std::vector<Route>& routes, const ServerLink& link) {
          .words = {"max_retry_attempts", "permanent_failure", "repeated_interruption"}});
     letters.response_example =
         R"({"count":1,"items":[{"key":"pve::pve-node1","type":"pve","instance":"pve-node1",)"
-        R"("reason":"max_retry_attempts","retryCount":5,"entries":1,"enabled":true,)"
-        R"("history":[]}]})";
+        R"("reason":"max_retry_attempts","since?":"2026-01-02T03:04:05.000Z",)"
+        R"("firstAttempt?":"2026-01-02T03:00:05.000Z","lastAttempt?":"2026-01-02T03:04:05.000Z",)"
+        R"("retryCount":5,"entries":1,"nextRetry?":"2026-01-02T03:34:05.000Z","enabled":true,)"
+        R"("lastError?":"no answer within 5 s","code?":"http.timeout",)"
+        R"("history":["$ChangeStep"]}],"next?":"cHZlOjpwdmUtbm9kZTE"})";
     letters.handler = [link](Call call) { list(link, Kind::kDeadLetters, std::move(call)); };
     routes.push_back(std::move(letters));
 }

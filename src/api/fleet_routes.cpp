@@ -222,9 +222,7 @@ void change(const ServerLink& link, const Collection& collection, EditVerb verb,
                });
 }
 
-constexpr std::string_view kAnswer =
-    R"({"name":"switch-1","id":"0190a5e0-0000-7000-8000-000000000000","origin":"api",)"
-    R"("version":1,"changed_at":"2026-01-02T03:04:05.000Z","spec":{"address":"192.0.2.1"}})";
+constexpr std::string_view kAnswer = R"("$Object")";
 
 Route fleet_route(const Collection& collection, std::size_t operation, std::string_view method,
                   std::string_view path) {
@@ -255,7 +253,7 @@ void add_collection(std::vector<Route>& routes, const ServerLink& link,
                   .description = "who owns it",
                   .words = {"file", "api", "discovery"}},
                  {.name = "q", .description = "part of the name; * is anything", .longest = 200}};
-    all.response_example = R"({"items":[]})";
+    all.response_example = R"({"items":["$Object"],"next?":"c3dpdGNoLTE"})";
     all.handler = [link, collection](Call call) { list(link, collection, std::move(call)); };
     routes.push_back(std::move(all));
 
@@ -268,18 +266,19 @@ void add_collection(std::vector<Route>& routes, const ServerLink& link,
         Route route = fleet_route(collection, operation, method, path);
         route.audit_action = fmt::format("{}.{}", collection.one, to_string(verb));
         if (carries_body(verb)) {
-            route.request_schema = R"({"type":"object"})";
+            route.request_schema = kAnyFields;
             route.request_example = collection.example;
             route.description =
                 "The fields are those of the fleet files (docs/fleet-files.md). What files or "
                 "discovery own answers 409 until it is adopted.";
         } else {
-            route.request_schema = R"({"type":"object"})";
+            route.request_schema = kReasonBody;
             route.body_optional = true;
         }
         if (verb == EditVerb::kCreate) route.status = 201;
         if (verb == EditVerb::kRemove) route.status = 204;
         route.needs_if_match = verb == EditVerb::kReplace;
+        route.takes_if_match = !route.needs_if_match && verb != EditVerb::kCreate;
         route.handler = [link, collection, verb](Call call) {
             change(link, collection, verb, std::move(call));
         };
@@ -411,7 +410,14 @@ void add_fleet_routes(std::vector<Route>& routes, const ServerLink& link) {
     profile.description =
         "Sizes in use (`now`), the smallest that failed (`ceiling`), and what the fleet decided "
         "instead (`fixed`). Empty for devices that are not asked by SNMP, or were not yet.";
-    profile.response_example = R"({"profiles":[]})";
+    profile.response_example =
+        R"({"profiles":[{"device":"switch-1","address":"192.0.2.1:161",)"
+        R"("varbinds":{"now?":40,"ceiling?":64,"fixed?":true},)"
+        R"("repetitions":{"now?":25,"ceiling?":50,"fixed?":true},)"
+        R"("answer_bytes":{"now?":1400,"ceiling?":1472},"parallel":{"now?":2,"fixed?":true},)"
+        R"("bulk":"works","bulk_fixed?":true,"lies":false,"largest_answer":1380,"steps_back":0,)"
+        R"("too_big":0,"silences":0,"cuts":0,"relearned":0,"identity":"9f86d081884c7d65",)"
+        R"("learned_at":"2026-01-02T03:04:05.000Z","checked_at":"2026-01-02T03:04:05.000Z"}]})";
     profile.handler = [link, profiles = gathered_profiles(link)](Call call) {
         get_profile(link, *profiles, std::move(call));
     };

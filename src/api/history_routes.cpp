@@ -152,7 +152,11 @@ void add_history_routes(std::vector<Route>& routes, const ServerLink& link) {
         {.name = "from", .type = ParameterType::kTime, .description = "else a day before `to`"},
         {.name = "to", .type = ParameterType::kTime, .description = "else now"},
         {.name = "step", .description = "such as 5m; not given: every sample", .longest = 32}};
-    values.response_example = R"({"key":"snmp-system::switch-1","more":false,"series":[]})";
+    values.response_example =
+        R"({"key":"snmp-system::switch-1","more":false,"series":[{"metric":"uptime","row":"",)"
+        R"("unit":"s","at?":"2026-01-02T03:04:05.000Z","last?~":42.5,"from?":"minutes",)"
+        R"("truncated?":false,"points?":[{"at":"2026-01-02T03:04:00.000Z","count":6,"min~":12.5,)"
+        R"("mean~":27.5,"max~":42.5,"last~":42.5}]}]})";
     values.handler = [link](Call call) { history(link, std::move(call)); };
     routes.push_back(std::move(values));
 
@@ -166,7 +170,7 @@ void add_history_routes(std::vector<Route>& routes, const ServerLink& link) {
     past.query = {limit_parameter(), cursor_parameter()};
     past.response_example =
         R"({"items":[{"number":12,"at":"2026-01-02T03:04:05.000Z","kind":"health",)"
-        R"("from":"down","to":"up","message":"target is up","failures":0}]})";
+        R"("from?":"down","to?":"up","message":"target is up","failures":0}],"next?":"MTI"})";
     past.handler = [link](Call call) { changes(link, std::move(call)); };
     routes.push_back(std::move(past));
 }

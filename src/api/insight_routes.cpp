@@ -63,12 +63,11 @@ Route runs_route() {
         "those that did not happen are left out. A target that is heard and not polled has no "
         "runs.";
     route.query = {how_many(runtime::RunBook::kMostRuns, "50")};
-    route.response_schema = R"({"type":"object","required":["kept_since","items"],"properties":{)"
-                            R"("kept_since":{"type":"string"},"items":{"type":"array"}}})";
     route.response_example =
         R"({"kept_since":"2026-01-02T03:00:00.000Z","items":[{"task":"http-status::web",)"
         R"("started":"2026-01-02T03:04:05.000Z","duration":0.062,"lag":0.003,"outcome":"ok",)"
-        R"("trigger":"due","requests":1,"bytes":1422,"changed":false,"phases":[]}]})";
+        R"("code?":"http.status","error?":"the server answered 503","trigger":"due","requests":1,)"
+        R"("bytes":1422,"changed":false,"phases":[{"name":"connect","seconds":0.012}]}]})";
     return route;
 }
 
@@ -99,12 +98,8 @@ Route history_route() {
                     .description = "15m in steps of 5 s, 6h of 1 min, 24h of 5 min",
                     .words = {"15m", "6h", "24h"},
                     .standard = "15m"}};
-    route.response_schema =
-        R"({"type":"object","required":["step","points","lag_bounds","lag_counts"],)"
-        R"("properties":{"step":{"type":"number"},"points":{"type":"array"},)"
-        R"("lag_bounds":{"type":"array"},"lag_counts":{"type":"array"}}})";
     route.response_example =
-        R"({"step":5,"points":[{"at":"2026-01-02T03:04:05.000Z","started":12,"finished":12,)"
+        R"({"step":5.0,"points":[{"at":"2026-01-02T03:04:05.000Z","started":12,"finished":12,)"
         R"("failed":0,"ready":3,"in_flight":4,"lag_p50":0.004,"lag_p95":0.04,"tasks":300}],)"
         R"("lag_bounds":[0.01,0.05,0.1,0.25,0.5,1,2.5,5,10,30,60],)"
         R"("lag_counts":[[10,2,0,0,0,0,0,0,0,0,0,0]]})";
@@ -142,9 +137,6 @@ Route costs_route() {
          .example = "snmp-interfaces::switch-1"},
         {.name = "device", .description = "only targets of this device", .example = "switch-1"},
         how_many(kMostCosts, "20")};
-    route.response_schema =
-        R"({"type":"object","required":["since","total_busy","items"],"properties":{)"
-        R"("since":{"type":"string"},"total_busy":{"type":"number"},"items":{"type":"array"}}})";
     route.response_example =
         R"({"since":"2026-01-02T03:00:00.000Z","total_busy":12.5,"items":[{)"
         R"("key":"snmp-interfaces::switch-1","device":"switch-1","runs":60,"busy":7.5,)"

@@ -74,17 +74,9 @@ void list(const ServerLink& link, Call call) {
     filter.before = page->after;
     filter.type = call.query.text_or("type", "");
     filter.batch = call.query.text_or("batch", "");
-    for (const std::string_view one : call.query.texts("label")) {
-        const std::size_t equal = one.find('=');
-        if (equal == 0 || equal == std::string_view::npos) {
-            Problem problem =
-                bad_request("query.label", "a label is name=value, such as site=bonn");
-            problem.errors = {{.parameter = "label", .detail = problem.detail}};
-            return call.problem(problem);
-        }
-        filter.labels.insert_or_assign(std::string(one.substr(0, equal)),
-                                       std::string(one.substr(equal + 1)));
-    }
+    auto labels = wanted_labels(call);
+    if (!labels) return call.problem(labels.error());
+    filter.labels = std::move(*labels);
     if (const auto state = call.query.text("state")) {
         for (std::size_t i = 0; i < model::kJobPhaseCount; ++i) {
             if (model::kJobPhaseNames[i] == *state) filter.phase = static_cast<model::JobPhase>(i);
@@ -286,10 +278,7 @@ void graph(const ServerLink& link, Call call) {
 
 // --- the table ----------------------------------------------------------------------------------
 
-constexpr std::string_view kJob =
-    R"({"id":"0190a5e0-0000-7000-8000-000000000000","name":"warm","batch":)"
-    R"("0190a5e0-0000-7000-8000-000000000001","type":"http","priority":"normal",)"
-    R"("state":"ready","held":false,"attempts":0,"waited":1.5})";
+constexpr std::string_view kJob = R"("$Job")";
 
 Route job_route(std::string_view method, std::string_view path, std::string_view operation,
                 std::string_view summary) {
@@ -306,7 +295,7 @@ Route job_route(std::string_view method, std::string_view path, std::string_view
         route.permission = Permission::kOperate;
         route.everywhere = true;
         route.rate = RateClass::kConfigWrite;
-        route.request_schema = R"({"type":"object"})";
+        route.request_schema = kReasonBody;
         route.body_optional = true;
     }
     return route;
@@ -322,11 +311,8 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
                   .words = {model::kJobPhaseNames.begin(), model::kJobPhaseNames.end()}},
                  {.name = "type", .description = "only of this type", .longest = 64},
                  {.name = "batch", .description = "only of this batch", .longest = 64},
-                 {.name = "label",
-                  .description = "only with this label, name=value; all of those given",
-                  .repeated = true,
-                  .longest = 320}};
-    all.response_example = R"({"stored":0,"items":[]})";
+                 label_parameter("only with this label, name=value; all of those given")};
+    all.response_example = R"({"stored":1,"items":["$Job"],"next?":"MDE5MGE1ZTA"})";
     all.handler = [link](Call call) { list(link, std::move(call)); };
     routes.push_back(std::move(all));
 
@@ -348,17 +334,24 @@ void add_reads(std::vector<Route>& routes, const ServerLink& link) {
         routes.push_back(std::move(route));
     };
     read("/api/jobs/{id}/runs", "listJobRuns", "Attempts of a job with output and log.",
-         R"({"items":[],"live_log":[]})", &runs);
-    read("/api/jobs/{id}/impact", "getJobImpact", "What would not start if the job failed.",
-         R"({"id":"0190a5e0-0000-7000-8000-000000000000","impact":[]})", &impact);
+         R"({"items":["$JobRun"],"live_log":["asked 192.0.2.1"]})", &runs);
+    read(
+        "/api/jobs/{id}/impact", "getJobImpact", "What would not start if the job failed.",
+        R"({"id":"0190a5e0-0000-7000-8000-000000000000","impact":["0190a5e0-0000-7000-8000-000000000002"]})",
+        &impact);
     read("/api/job-batches/{batch}/graph", "getJobGraph",
          "A batch as a graph: levels, parents, critical path.",
-         R"({"batch":"0190a5e0-0000-7000-8000-000000000001","jobs":[],)"
-         R"("critical_path":{"seconds":0,"jobs":[]}})",
+         R"({"batch":"0190a5e0-0000-7000-8000-000000000001","jobs":[{"level":0,)"
+         R"("parents":["0190a5e0-0000-7000-8000-000000000002"],"job":"$Job"}],)"
+         R"("critical_path":{"seconds":80.0,"jobs":["0190a5e0-0000-7000-8000-000000000000"]}})",
          &graph);
     read(
         "/api/job-types", "listJobTypes", "Types of jobs: share, limits, defaults, arguments.",
-        R"({"items":[]})", +[](const ServerLink& to, Call call) {
+        R"({"items":[{"name":"http","help":"one request","weight":1,"slots":32,"rate":50.0,)"
+        R"("priority":"normal","timeout":30.0,"longest_timeout":3600.0,"attempts":1,)"
+        R"("arguments":[{"name":"method","kind":"text","required":false,"help":"GET unless given",)"
+        R"("words?":["GET","POST"]}]}]})",
+        +[](const ServerLink& to, Call call) {
             at_desk(to, std::move(call), [](JobDesk& desk, const std::shared_ptr<Call>& held) {
                 held->json(200, job_types_page(desk.types().definitions()));
             });
@@ -376,6 +369,7 @@ void add_steps(std::vector<Route>& routes, const ServerLink& link) {
                    .type = ParameterType::kBoolean,
                    .description = "check only",
                    .standard = "false"}};
+    make.request_schema = kAnyFields;
     make.request_example = R"({"name":"nightly","jobs":[{"name":"copy","type":"maintenance"}]})";
     make.response_example = R"({"batch":"0190a5e0-0000-7000-8000-000000000001",)"
                             R"("ids":["0190a5e0-0000-7000-8000-000000000000"]})";
@@ -432,7 +426,11 @@ void look_for_work(const ServerLink& link, Call call) {
 void add_views(std::vector<Route>& routes, const ServerLink& link) {
     Route resources = job_route("GET", "/api/resources", "listResources",
                                 "Named resources: capacity, use, waiting demand, holders.");
-    resources.response_example = R"({"time":"2026-01-02T03:04:05.000Z","items":[]})";
+    resources.response_example =
+        R"({"time":"2026-01-02T03:04:05.000Z","items":[{"name":"cpu","capacity":8,"used":2,)"
+        R"("wanted":4,"waiting":2,"holder_count":1,"holders":[{)"
+        R"("key":"job-exec::0190a5e0-0000-7000-8000-000000000000","amount":2,)"
+        R"("since?":"2026-01-02T03:04:00.000Z"}]}]})";
     resources.handler = [link](Call call) {
         const TaskGate gate = [principal = call.principal, view = link.view()](
                                   std::string_view key, const runtime::PollPlan* plan) {
@@ -455,8 +453,7 @@ void add_views(std::vector<Route>& routes, const ServerLink& link) {
                     .least = 1,
                     .most = 1000,
                     .standard = "100"}};
-    ready.response_example =
-        R"({"time":"2026-01-02T03:04:05.000Z","count":0,"items":[],"batches":[]})";
+    ready.response_example = R"("$ReadySet")";
     ready.everywhere = true;
     ready.handler = [link](Call call) {
         const auto limit = static_cast<std::size_t>(call.query.integer("limit").value_or(100));
@@ -478,8 +475,7 @@ void add_views(std::vector<Route>& routes, const ServerLink& link) {
     trigger.area = Area::kMonitoring;
     trigger.audit_action = "scheduler.trigger";
     trigger.audit_object = "scheduler";
-    trigger.response_example =
-        R"({"time":"2026-01-02T03:04:05.000Z","count":0,"items":[],"batches":[]})";
+    trigger.response_example = R"("$ReadySet")";
     trigger.handler = [link](Call call) { look_for_work(link, std::move(call)); };
     routes.push_back(std::move(trigger));
 }

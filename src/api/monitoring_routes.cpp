@@ -1,6 +1,7 @@
 // The scheduler's health, and what people do about breakers and dead letters. Paths, names and
 // answers are those that operators' scripts know.
 #include <future>
+#include <set>
 
 #include "api/authenticator.hpp"
 #include "api/fleet_edits.hpp"
@@ -215,7 +216,28 @@ std::expected<BulkWish, Problem> read_bulk(const Call& call) {
     return wish;
 }
 
-std::string bulk_answer(OperatorVerb verb, const base::Result<OperateResult>& result) {
+// Keys that were named and to which nothing was done: they are not there (for who asks), or have
+// nothing to do.
+void write_passed_over(JsonWriter& json, const std::vector<std::string>& named,
+                       const std::vector<std::string>& done, const runtime::FleetView& view,
+                       const access::Principal& principal) {
+    const std::set<std::string_view> acted(done.begin(), done.end());
+    std::set<std::string_view> told;
+    json.key("passedOver").array();
+    for (const std::string& key : named) {
+        if (acted.contains(key) || !told.insert(key).second) continue;
+        const bool known =
+            view.image->plans.contains(key) &&
+            access::may_on(principal, Permission::kRead, Area::kMonitoring, labels_of(view, key));
+        json.object().field("key", key);
+        json.field("why", known ? "nothing_to_do" : "unknown").end_object();
+    }
+    json.end_array();
+}
+
+std::string bulk_answer(OperatorVerb verb, const base::Result<OperateResult>& result,
+                        const std::vector<std::string>& named, const runtime::FleetView& view,
+                        const access::Principal& principal) {
     std::string text;
     JsonWriter json(text);
     json.object().field("success", true);
@@ -225,7 +247,10 @@ std::string bulk_answer(OperatorVerb verb, const base::Result<OperateResult>& re
     if (result) {
         for (const std::string& key : result->keys) json.value(key);
     }
-    json.end_array().end_object();
+    json.end_array();
+    write_passed_over(json, named, result ? result->keys : std::vector<std::string>(), view,
+                      principal);
+    json.end_object();
     return text;
 }
 
@@ -237,6 +262,7 @@ void operate_many(const ServerLink& link, Call call, OperatorVerb verb) {
     }
     const auto view = link.view();
     auto entry = audit_entry(call, call.route->audit_action, kMany, wish->reason);
+    const std::vector<std::string> named = wish->keys;
     const bool everywhere =
         access::may_everywhere(call.principal, Permission::kManage, Area::kMonitoring);
     // A principal for a part of the fleet means that part.
@@ -258,21 +284,20 @@ void operate_many(const ServerLink& link, Call call, OperatorVerb verb) {
     act.filter = std::make_shared<const schedule::OperatorFilter>(
         schedule::OperatorFilter{std::move(wish->keys), wish->class_name});
     auto held = std::make_shared<Call>(std::move(call));
-    link.server.core()->operate(std::move(act), std::move(entry),
-                                [held, verb](base::Result<OperateResult> result) {
-                                    // Nothing that fails is what a fresh start is for.
-                                    if (result || result.error().code == "operator.nothing_to_do") {
-                                        held->json(200, bulk_answer(verb, result));
-                                    } else {
-                                        held->problem(problem_of_edit(result.error()));
-                                    }
-                                });
+    link.server.core()->operate(
+        std::move(act), std::move(entry),
+        [held, verb, named, view](base::Result<OperateResult> result) {
+            // Nothing that fails is what a fresh start is for.
+            if (result || result.error().code == "operator.nothing_to_do") {
+                held->json(200, bulk_answer(verb, result, named, *view, held->principal));
+            } else {
+                held->problem(problem_of_edit(result.error()));
+            }
+        });
 }
 
 // --- the table ----------------------------------------------------------------------------------
 
-constexpr std::string_view kReasonSchema =
-    R"({"type":"object","properties":{"reason":{"type":"string","maxLength":500}}})";
 constexpr std::string_view kReasonExample = R"({"reason":"the switch was replaced"})";
 constexpr std::string_view kBulkSchema =
     R"({"type":"object","properties":{"reason":{"type":"string","maxLength":500},)"
@@ -290,7 +315,7 @@ Route control(std::string_view method, std::string_view path, std::string_view o
     route.operation = operation;
     route.tag = "monitoring";
     route.summary = summary;
-    route.request_schema = kReasonSchema;
+    route.request_schema = kReasonBody;
     route.request_example = kReasonExample;
     route.body_optional = true;
     route.audit_action = std::move(action);
@@ -306,7 +331,7 @@ void add_one_key(std::vector<Route>& routes, const ServerLink& link) {
         "it needs is there. One that is disabled is 409: enable it first.";
     reset.response_example =
         R"({"success":true,"key":"pve::pve-node1","previousState":"open","newState":"half_open",)"
-        R"("resetBy":"user:ada","resetAt":"2026-01-02T03:04:05.000Z"})";
+        R"("waitsForNeeds?":true,"resetBy":"user:ada","resetAt":"2026-01-02T03:04:05.000Z"})";
     reset.handler = [link](Call call) {
         operate_one(link, std::move(call), OperatorVerb::kResetBreaker, reset_answer);
     };
@@ -315,7 +340,7 @@ void add_one_key(std::vector<Route>& routes, const ServerLink& link) {
     Route retry = control("POST", "/api/monitoring/dlq/{key}/retry", "retryDeadLetter",
                           "Retry one dead letter now.", "dlq.retry");
     retry.response_example = R"({"success":true,"key":"pve::pve-node1","previousRetryCount":5,)"
-                             R"("scheduledFor":"2026-01-02T03:04:05.000Z"})";
+                             R"("scheduledFor?":"2026-01-02T03:04:05.000Z","waitsForNeeds?":true})";
     retry.handler = [link](Call call) {
         operate_one(link, std::move(call), OperatorVerb::kRetryDeadLetter, retry_answer);
     };
@@ -347,10 +372,13 @@ void add_many(std::vector<Route>& routes, const ServerLink& link) {
                           "Retry all dead letters, or some.", "dlq.retry");
     retry.description =
         "They are spread, behind those of earlier acts: they add at most a fifth of the steady "
-        "rate, or one a second where that is less. `type` and `keys` choose some of them.";
+        "rate, or one a second where that is less. `type` and `keys` choose some of them. With "
+        "nothing to do the count is 0, so that it may be repeated; `passedOver` has the named "
+        "`keys` that are not there or have nothing to do.";
     take_many(retry);
     retry.request_example = R"({"reason":"the uplink is back","type":"pve"})";
-    retry.response_example = R"({"success":true,"tasksRetried":1,"keys":["pve::pve-node1"]})";
+    retry.response_example = R"({"success":true,"tasksRetried":1,"keys":["pve::pve-node1"],)"
+                             R"("passedOver":[{"key":"pve::pve-node2","why":"nothing_to_do"}]})";
     retry.handler = [link](Call call) {
         operate_many(link, std::move(call), OperatorVerb::kRetryAllDeadLetters);
     };
@@ -360,10 +388,12 @@ void add_many(std::vector<Route>& routes, const ServerLink& link) {
                           "Let all tasks with open breakers probe, or some.", "breaker.reset");
     reset.description =
         "Dead letters are retried too: this is the fresh start. Spread like a bulk retry. `type` "
-        "and `keys` choose some of them.";
+        "and `keys` choose some of them. `passedOver` has the named `keys` that are not there or "
+        "have nothing to do.";
     take_many(reset);
     reset.request_example = R"({"reason":"the uplink is back"})";
-    reset.response_example = R"({"success":true,"breakersReset":1,"keys":["pve::pve-node1"]})";
+    reset.response_example = R"({"success":true,"breakersReset":1,"keys":["pve::pve-node1"],)"
+                             R"("passedOver":[{"key":"pve::pve-node2","why":"nothing_to_do"}]})";
     reset.handler = [link](Call call) {
         operate_many(link, std::move(call), OperatorVerb::kResetAllBreakers);
     };
@@ -383,8 +413,25 @@ void add_monitoring_routes(std::vector<Route>& routes, const ServerLink& link) {
     route.description = "Times that never were are left out. Instances are sorted by key.";
     route.response_example =
         R"({"updatedAt":"2026-01-02T03:04:05.000Z","enabled":true,"queue":{"depth":1,)"
-        R"("dueWithinSeconds":1,"perType":{"pve":1}},"deadLetter":{"count":0,"tasks":[]},)"
-        R"("breakers":[],"staleness":[],"instances":[]})";
+        R"("dueWithinSeconds":1,"perType*":{"pve":1}},"deadLetter":{"count":1,"tasks":[{)"
+        R"("instance":"pve-node1","type":"pve","nextRun?":"2026-01-02T03:34:05.000Z",)"
+        R"("lastError?":"no answer within 5 s","failures":5}]},"breakers":[{)"
+        R"("instance":"pve-node1","type":"pve","state":"open","failures":5,)"
+        R"("retryAt?":"2026-01-02T03:34:05.000Z"}],"staleness":[{"instance":"pve-node1",)"
+        R"("type":"pve","score":0.42,"lastSuccess?":"2026-01-02T03:00:05.000Z",)"
+        R"("lastError?":"2026-01-02T03:04:05.000Z"}],"instances":[{"key":"pve::pve-node1",)"
+        R"("type":"pve","displayName":"pve-node1","instance":"pve-node1",)"
+        R"("connection":"192.0.2.1:8006","enabled":true,"pollStatus":{)"
+        R"("lastSuccess?":"2026-01-02T03:00:05.000Z","lastError?":{)"
+        R"("at":"2026-01-02T03:04:05.000Z","message?":"no answer within 5 s",)"
+        R"("code?":"http.timeout","category":"transient"},"consecutiveFailures":5,)"
+        R"("firstFailureAt?":"2026-01-02T03:01:05.000Z"},"breaker":{"state":"open",)"
+        R"("since?":"2026-01-02T03:02:05.000Z","lastTransition?":"2026-01-02T03:02:05.000Z",)"
+        R"("retryAt?":"2026-01-02T03:34:05.000Z","failureCount":5},"deadLetter":{)"
+        R"("present":true,"reason?":"max_retry_attempts",)"
+        R"("firstAttempt?":"2026-01-02T03:01:05.000Z",)"
+        R"("lastAttempt?":"2026-01-02T03:04:05.000Z","retryCount?":5,)"
+        R"("nextRetry?":"2026-01-02T03:34:05.000Z"},"warnings":["no such class"]}]})";
     route.handler = [link](Call call) { health(link, std::move(call)); };
     routes.push_back(std::move(route));
     add_one_key(routes, link);

@@ -135,11 +135,14 @@ void channels(const ServerLink& link, Call call) {
     });
 }
 
-constexpr std::string_view kNotification =
-    R"({"id":"5d41402abc4b2a76b9719d911017c592","number":4,)"
-    R"("incident":"0190a5e0-0000-7000-8000-000000000001","receiver":"ops","channel":"mail",)"
-    R"("route":"critical","kind":"problem","made":"2026-01-02T03:04:05.000Z",)"
-    R"("state":"delivered","attempts":1,"provisional":false})";
+constexpr std::string_view kNotification = R"("$Notification")";
+
+constexpr std::string_view kChannels =
+    R"({"items":[{"receiver":"ops","channel":"mail","worked_at?":"2026-01-02T03:04:05.000Z",)"
+    R"("failed_at?":"2026-01-01T03:04:05.000Z","last_error?":"the server answered 503",)"
+    R"("works":true}],"sentinel":{"heartbeat?":{"worked_at?":"2026-01-02T03:04:05.000Z",)"
+    R"("last_error?":"no answer","sent":12,"failed":0,"skipped":0,"works":true},"watch?":{)"
+    R"("seen_at?":"2026-01-02T03:04:05.000Z","last_error?":"no answer","lost":false}}})";
 
 // Messages go to people who may see everything: so does their log.
 Route notification_route(std::string_view method, std::string_view path, std::string_view operation,
@@ -154,7 +157,7 @@ Route notification_route(std::string_view method, std::string_view path, std::st
     route.summary = summary;
     if (method != "GET") {
         route.permission = Permission::kOperate;
-        route.request_schema = R"({"type":"object"})";
+        route.request_schema = kReasonBody;
         route.body_optional = true;
     }
     return route;
@@ -167,7 +170,7 @@ void add_notification_routes(std::vector<Route>& routes, const ServerLink& link)
                                    "The log of deliveries, the newest first.");
     all.query = notification_filters();
     all.query.insert(all.query.begin(), {limit_parameter(), cursor_parameter()});
-    all.response_example = R"({"items":[]})";
+    all.response_example = R"({"items":["$Notification"],"next?":"NA"})";
     all.handler = [link](Call call) { list(link, std::move(call)); };
     routes.push_back(std::move(all));
 
@@ -227,7 +230,7 @@ void add_notification_routes(std::vector<Route>& routes, const ServerLink& link)
     Route health = notification_route("GET", "/api/channels", "listChannels",
                                       "When each channel last worked, and its last error; and how "
                                       "the sentinel fares.");
-    health.response_example = R"({"items":[],"sentinel":{}})";
+    health.response_example = kChannels;
     health.handler = [link](Call call) { channels(link, std::move(call)); };
     routes.push_back(std::move(health));
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "api/answer_shapes.hpp"
 #include "api/call.hpp"
 #include "api/etag.hpp"
 #include "api/example_schema.hpp"
@@ -101,11 +102,11 @@ void write_parameters(JsonWriter& json, const Route& route) {
                         "path");
     }
     for (const Parameter& parameter : route.query) write_parameter(json, parameter, "query");
-    if (route.needs_if_match) {
+    if (route.needs_if_match || route.takes_if_match) {
         write_parameter(json,
                         {.name = "If-Match",
                          .description = "ETag of the version that is to be changed.",
-                         .required = true},
+                         .required = route.needs_if_match},
                         "header");
     }
     if (route.method == "POST") {
@@ -126,7 +127,7 @@ void write_content(JsonWriter& json, std::string_view type, std::string_view sch
     json.end_object().end_object();
 }
 
-void write_responses(JsonWriter& json, const Route& route) {
+void write_responses(JsonWriter& json, const Route& route, std::set<std::string>& shapes) {
     json.key("responses").object();
     json.key(std::to_string(route.status)).object();
     json.field("description", route.upgrade ? "Switching to WebSocket." : "Done.");
@@ -135,9 +136,11 @@ void write_responses(JsonWriter& json, const Route& route) {
         (!route.response_schema.empty() || !route.response_example.empty())) {
         const bool derived =
             route.response_schema.empty() && route.response_type == "application/json";
-        const std::string shown = derived ? schema_of_example(route.response_example)
+        const std::string shown = derived ? schema_of_example(route.response_example, shapes)
                                           : std::string(route.response_schema);
-        write_content(json, route.response_type, shown, route.response_example);
+        write_content(
+            json, route.response_type, shown,
+            derived ? plain_example(route.response_example) : std::string(route.response_example));
     }
     json.end_object();
     json.key("default").object().field("description", "A problem.");
@@ -146,7 +149,7 @@ void write_responses(JsonWriter& json, const Route& route) {
     json.end_object().end_object();
 }
 
-void write_operation(JsonWriter& json, const Route& route) {
+void write_operation(JsonWriter& json, const Route& route, std::set<std::string>& shapes) {
     json.object().text_field("operationId", route.operation);
     if (!route.tag.empty()) json.key("tags").array().value(route.tag).end_array();
     json.text_field("summary", route.summary).text_field("description", route.description);
@@ -157,7 +160,7 @@ void write_operation(JsonWriter& json, const Route& route) {
                       route.request_schema, route.request_example);
         json.end_object();
     }
-    write_responses(json, route);
+    write_responses(json, route, shapes);
     json.raw_field("security",
                    route.open ? "[]" : R"([{"token":[]},{"bearer":[]},{"session":[]}])");
     json.field("x-permission", route.open ? "open" : access::to_string(route.permission));
@@ -166,6 +169,20 @@ void write_operation(JsonWriter& json, const Route& route) {
     json.field("x-rate-class", to_string(route.rate));
     json.field("x-body-limit", static_cast<std::uint64_t>(route.body_limit));
     json.end_object();
+}
+
+// Those that answers refer to, and those that these refer to.
+void write_shapes(JsonWriter& json, std::set<std::string> wanted) {
+    std::map<std::string, std::string> schemas;
+    while (!wanted.empty()) {
+        std::set<std::string> further;
+        for (const std::string& name : wanted) {
+            schemas[name] = schema_of_example(shape_text(name), further);
+        }
+        std::erase_if(further, [&](const std::string& name) { return schemas.contains(name); });
+        wanted = std::move(further);
+    }
+    for (const auto& [name, schema] : schemas) json.raw_field(name, schema);
 }
 
 std::string lower(std::string_view text) {
@@ -209,12 +226,13 @@ std::string openapi_document(std::span<const Route> routes, const ApiInfo& info,
     json.key("tags").array();
     for (const std::string_view tag : tags) json.object().field("name", tag).end_object();
     json.end_array();
+    std::set<std::string> shapes;
     json.key("paths").object();
     for (const auto& [path, operations] : paths) {
         json.key(path).object();
         for (const Route* route : operations) {
             json.key(lower(route->method));
-            write_operation(json, *route);
+            write_operation(json, *route, shapes);
         }
         json.end_object();
     }
@@ -222,6 +240,7 @@ std::string openapi_document(std::span<const Route> routes, const ApiInfo& info,
     json.key("components").object().key("schemas").object();
     json.raw_field("Problem", kProblemSchema);
     for (const NamedSchema& one : schemas) json.raw_field(one.name, one.schema);
+    write_shapes(json, std::move(shapes));
     json.end_object().raw_field("securitySchemes", kSecuritySchemes).end_object();
     json.end_object();
     return out;

@@ -15,7 +15,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr NamedSchema kSchemas[] = {{"Thing", R"({"type":"object"})"}};
+constexpr NamedSchema kSchemas[] = {
+    {"Thing", R"({"type":"object","properties":{"key":{"type":"string"}}})"}};
 
 std::vector<Route> sample() {
     return {{.method = "GET",
@@ -36,7 +37,7 @@ std::vector<Route> sample() {
              .tag = "things",
              .summary = "Pokes it.",
              .path_parameters = {{.name = "key", .description = "The key.", .example = "pve::n1"}},
-             .request_schema = R"({"type":"object"})",
+             .request_schema = kReasonBody,
              .request_example = R"({"reason":"test"})",
              .status = 202,
              .needs_if_match = true,
@@ -69,7 +70,8 @@ TEST(OpenApi, DescribesAnswersByTheirExamplesWhereNothingElseIsSaid) {
     std::string text = openapi_document(routes, {}, kSchemas);
     EXPECT_THAT(OpenApiCheck::run(text), IsEmpty());
     EXPECT_THAT(text, HasSubstr(R"("schema":{"type":"object","properties":{"done":)"
-                                R"({"type":"boolean"}}},"example":{"done":true})"));
+                                R"({"type":"boolean"}},"required":["done"]},)"
+                                R"("example":{"done":true})"));
     EXPECT_THAT(text, HasSubstr(R"("schema":{"type":"array","items":{"$ref":)"))
         << "what is said stays";
     // An answer without a body has nothing to describe.
@@ -77,6 +79,32 @@ TEST(OpenApi, DescribesAnswersByTheirExamplesWhereNothingElseIsSaid) {
     text = openapi_document(routes, {}, kSchemas);
     EXPECT_THAT(text, Not(HasSubstr(R"("done")")));
     EXPECT_THAT(OpenApiCheck::run(text), IsEmpty());
+}
+
+TEST(OpenApi, NamesTheShapesThatAnswersAreMadeOf) {
+    std::vector<Route> routes = sample();
+    routes[1].response_example = R"({"items":["$User"]})";
+    const std::string text = openapi_document(routes, {}, kSchemas);
+    EXPECT_THAT(OpenApiCheck::run(text), IsEmpty());
+    EXPECT_THAT(text, HasSubstr(R"("items":{"$ref":"#/components/schemas/User"})"));
+    EXPECT_THAT(text, HasSubstr(R"("User":{"type":"object")"));
+    EXPECT_THAT(text, HasSubstr(R"("Grant":{"type":"object")")) << "a shape inside a shape";
+    EXPECT_THAT(text, Not(HasSubstr(R"("Job":)"))) << "nobody refers to it";
+}
+
+TEST(OpenApi, TheCheckFindsListsAndObjectsThatSayNothing) {
+    for (const char* schema :
+         {R"({"type":"array"})", R"({"type":"object"})", "{}",
+          R"({"type":"object","properties":{"items":{"type":"array"}}})",
+          R"({"type":"array","items":{"type":"object","properties":{"x":{}}}})",
+          R"({"type":"object","additionalProperties":{"type":"object"}})"}) {
+        std::vector<Route> routes = sample();
+        routes[0].response_schema = schema;
+        EXPECT_EQ(OpenApiCheck::run(openapi_document(routes, {}, kSchemas)).size(), 1U) << schema;
+        routes[0].response_schema = R"({"type":"boolean"})";
+        routes[1].request_schema = schema;
+        EXPECT_EQ(OpenApiCheck::run(openapi_document(routes, {}, kSchemas)).size(), 1U) << schema;
+    }
 }
 
 TEST(OpenApi, TheCheckFindsWhatIsWrong) {

@@ -2,6 +2,7 @@
 // for the real one.
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +31,10 @@ class OpenApiCheck {
                 check.operation(operation.key + " " + path.key, operation.value);
             }
         }
+        const document::Node* components = parsed.root.find("components");
+        const document::Node* named = components == nullptr ? nullptr : components->find("schemas");
+        if (named == nullptr) return {"there are no schemas"};
+        for (const auto& one : named->entries()) check.schema(one.key, one.value);
         return check.wrong_;
     }
 
@@ -84,6 +89,47 @@ class OpenApiCheck {
             }
         }
         require(path.find('{') == std::string::npos, name + ": a path parameter is not listed");
+        if (const document::Node* body = node.find("requestBody")) content(name + " asked", *body);
+        if (responses == nullptr) return;
+        for (const auto& answer : responses->entries()) content(name, answer.value);
+    }
+    void content(const std::string& name, const document::Node& holder) {
+        const document::Node* kinds = holder.find("content");
+        if (kinds == nullptr) return;
+        for (const auto& kind : kinds->entries()) {
+            const document::Node* told = kind.value.find("schema");
+            if (told != nullptr) {
+                schema(name, *told);
+            } else {
+                require(kind.key != "application/json", name + " has no schema");
+            }
+        }
+    }
+    // Lists say what is in them, objects what they have, and what is free-form says so.
+    void schema(const std::string& name, const document::Node& node) {
+        const document::Node* properties = node.find("properties");
+        const document::Node* others = node.find("additionalProperties");
+        const document::Node* items = node.find("items");
+        const document::Node* type = node.find("type");
+        const auto is = [&](std::string_view wanted) {
+            if (type == nullptr) return false;
+            if (type->is_scalar()) return type->scalar() == wanted;
+            return std::ranges::any_of(type->items(),
+                                       [&](const auto& one) { return one.scalar() == wanted; });
+        };
+        require(!is("array") || items != nullptr, name + ": a list says nothing of its items");
+        require(!is("object") || properties != nullptr || others != nullptr,
+                name + ": an object says nothing of its fields");
+        require(type != nullptr || node.find("$ref") != nullptr || node.find("anyOf") != nullptr ||
+                    node.find("description") != nullptr,
+                name + ": a schema says nothing");
+        if (items != nullptr) schema(name + "[]", *items);
+        if (others != nullptr && others->is_map()) schema(name + ".*", *others);
+        if (const document::Node* any = node.find("anyOf")) {
+            for (const auto& one : any->items()) schema(name, one);
+        }
+        if (properties == nullptr) return;
+        for (const auto& one : properties->entries()) schema(name + "." + one.key, one.value);
     }
 
     const document::Node* root_ = nullptr;

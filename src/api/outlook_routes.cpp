@@ -52,15 +52,10 @@ Route compare_route() {
         "of data in seconds: half of the interval, over all targets. `budget` is what the tasks "
         "cost at their base interval, as far as the preset spends it, and at most what the limit "
         "of all polls leaves; `used` is what the intervals in force cost.";
-    route.response_schema =
-        R"({"type":"object","required":["adaptive","in_force","budget","items"],"properties":{)"
-        R"("adaptive":{"type":"boolean"},"in_force":{"type":"string"},)"
-        R"("budget":{"type":"object"},"items":{"type":"array"}}})";
     route.response_example =
-        R"({"adaptive":true,"in_force":"optimal","budget":{"polls_per_second":40,"used":38.5},)"
-        R"("items":[{"policy":"fixed","polls_per_second":40,"mean_interval":10,)"
-        R"("longest_interval":10,"mean_age":5,"classes":[{"class":"snmp-system","tasks":400,)"
-        R"("polls_per_second":40,"mean_interval":10}]}]})";
+        R"({"adaptive":true,"in_force":"optimal","budget":{"polls_per_second":40.5,"used":38.5},)"
+        R"("items":[{"policy":"fixed","...":"$PollLoad","classes":[{"class":"snmp-system",)"
+        R"("tasks":400,"polls_per_second":40.5,"mean_interval":10.5}]}]})";
     return route;
 }
 
@@ -126,16 +121,11 @@ Route preview_route() {
         "answered with `valid` false and the reasons. `now` and `then` are worked out in the same "
         "way, as in GET /api/scheduler/policies; `targets_changed` counts targets whose interval "
         "would be another.";
-    route.request_schema = R"({"type":"object"})";
+    route.request_schema = kAnyFields;
     route.request_example = R"({"adaptive_polling_enabled":true})";
-    route.response_schema =
-        R"({"type":"object","required":["valid","errors","targets_changed"],"properties":{)"
-        R"("valid":{"type":"boolean"},"errors":{"type":"array"},)"
-        R"("targets_changed":{"type":"integer"}}})";
     route.response_example =
-        R"({"valid":true,"errors":[],"now":{"polls_per_second":40,"mean_interval":10,)"
-        R"("longest_interval":10,"mean_age":5},"then":{"polls_per_second":38,)"
-        R"("mean_interval":11.5,"longest_interval":15,"mean_age":5.75},"targets_changed":120})";
+        R"({"valid":true,"errors":[{"pointer":"/adaptive_policy","detail":"no such policy"}],)"
+        R"("now~":"$PollLoad","then~":"$PollLoad","targets_changed":120})";
     return route;
 }
 

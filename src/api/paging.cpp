@@ -109,6 +109,27 @@ void Page::write_next(document::JsonWriter& json, bool more, std::string_view la
     if (more) json.field("next", cursor_after(last_position));
 }
 
+Parameter label_parameter(std::string_view description) {
+    return {.name = "label", .description = description, .repeated = true, .longest = 320};
+}
+
+std::expected<std::map<std::string, std::string, std::less<>>, Problem> wanted_labels(
+    const Call& call) {
+    std::map<std::string, std::string, std::less<>> labels;
+    for (const std::string_view one : call.query.texts("label")) {
+        const std::size_t equal = one.find('=');
+        if (equal == 0 || equal == std::string_view::npos) {
+            Problem problem =
+                bad_request("query.label", "a label is name=value, such as site=bonn");
+            problem.errors = {{.parameter = "label", .detail = problem.detail}};
+            return std::unexpected(std::move(problem));
+        }
+        labels.insert_or_assign(std::string(one.substr(0, equal)),
+                                std::string(one.substr(equal + 1)));
+    }
+    return labels;
+}
+
 bool text_matches(std::string_view value, std::string_view pattern) {
     if (pattern.find('*') == std::string_view::npos) {
         return pattern.empty() || !std::ranges::search(value, pattern, same).empty();

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +41,12 @@ std::uint64_t filter_hash(std::string_view path, const Query& query);
 
 std::string base64url(std::string_view bytes);
 std::optional<std::string> from_base64url(std::string_view text);
+
+// A filter by labels, such as `label=site=bonn`; several may be given.
+Parameter label_parameter(std::string_view description);
+// What it says; 400 for what is not name=value.
+std::expected<std::map<std::string, std::string, std::less<>>, Problem> wanted_labels(
+    const Call& call);
 
 // Filters by text: `*` stands for anything, otherwise the text may stand anywhere in the value;
 // ASCII letters count without case.

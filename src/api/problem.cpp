@@ -46,11 +46,16 @@ Problem problem_of(const document::Diagnostics& diagnostics, bool readable) {
     Problem problem{.status = readable ? 422 : 400,
                     .code = readable ? "api.invalid" : "api.unreadable",
                     .detail = readable ? "the body has mistakes" : "the body cannot be read"};
+    const document::Diagnostic* last = nullptr;
     for (const document::Diagnostic& one : diagnostics.items()) {
         if (one.severity != document::Severity::kError) continue;
         problem.errors.push_back({.pointer = json_pointer(one.field), .detail = one.message});
+        last = &one;
     }
-    if (problem.errors.size() == 1) problem.detail += ": " + problem.errors[0].detail;
+    if (problem.errors.size() != 1) return problem;
+    // Many a message is about its field without naming it: "is no known key".
+    const bool named = last->field.empty() || last->message.starts_with(last->field);
+    problem.detail += ": " + (named ? std::string() : last->field + ": ") + last->message;
     return problem;
 }
 

@@ -56,5 +56,18 @@ TEST(Problem, PointsAtEachMistakeOfABody) {
     EXPECT_EQ(problem_of(diagnostics, false).status, 400);
 }
 
+TEST(Problem, ASingleMistakeIsToldWithItsField) {
+    document::Diagnostics one;
+    one.error({}, "targets[2].adress", "is no known key; did you mean address?");
+    EXPECT_EQ(problem_of(one).detail,
+              "the body has mistakes: targets[2].adress: is no known key; did you mean address?");
+    document::Diagnostics named;
+    named.error({}, "rate", "rate: \"x\" is not understood");
+    EXPECT_EQ(problem_of(named).detail, "the body has mistakes: rate: \"x\" is not understood");
+    document::Diagnostics whole;
+    whole.error({}, "", "is no map");
+    EXPECT_EQ(problem_of(whole).detail, "the body has mistakes: is no map");
+}
+
 }  // namespace
 }  // namespace pollux::api

@@ -67,10 +67,13 @@ struct Route {
     // Bodies of another kind, such as uploads: their media type. Empty: JSON.
     std::string_view request_type = {};
 
-    bool needs_if_match = false;  // 428 without If-Match; the handler compares the version
-    bool secret_answer = false;   // shows a secret once: a replay by Idempotency-Key is 409 instead
-    bool upgrade = false;         // a WebSocket: GET with Upgrade
-    bool any_query = false;       // the query is not looked at: pages that people link to
+    // If-Match: the handler compares the version, if it is sent; 428 without, if it is needed.
+    // Elsewhere it is 400: nobody shall believe that something was compared.
+    bool takes_if_match = false;
+    bool needs_if_match = false;
+    bool secret_answer = false;  // shows a secret once: a replay by Idempotency-Key is 409 instead
+    bool upgrade = false;        // a WebSocket: GET with Upgrade
+    bool any_query = false;      // the query is not looked at: pages that people link to
 
     // What the audit trail calls a request that was turned away, as it calls one that was done:
     // "breaker.reset"; empty: the operation. And of what: "job {id}", "*"; empty: what the
@@ -80,6 +83,11 @@ struct Route {
 
     Handler handler = {};
 };
+
+// Bodies of requests: a reason for the audit trail, if there is one; fields of any kind.
+inline constexpr std::string_view kReasonBody =
+    R"({"type":"object","properties":{"reason":{"type":"string","maxLength":500}}})";
+inline constexpr std::string_view kAnyFields = R"({"type":"object","additionalProperties":true})";
 
 // The pieces that all lists share.
 Parameter limit_parameter();

@@ -80,8 +80,12 @@ void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link) {
         "last decision about the interval.";
     why.response_example =
         R"({"key":"snmp-system::switch-1","verdict":"due: in 12 s","place":"scheduled",)"
-        R"("gates":[{"gate":"enabled","open":true,"reason":""}],)"
-        R"("interval":{"policy":"optimal","in_force":30},"task":{"key":"snmp-system::switch-1"}})";
+        R"("next_due?":"2026-01-02T03:04:17.000Z","wakes_at?":"2026-01-02T03:04:17.000Z",)"
+        R"("attempts":1,"ready":false,"place_in_line?":1,"gates":[{"gate":"due","open":false,)"
+        R"("until?":"2026-01-02T03:04:17.000Z","reason":"in 12 s"}],"interval":{)"
+        R"("policy":"optimal","shadow":false,"changes_per_hour":1.5,"weight":1.0,)"
+        R"("multiplier":0.02,"wished":31.5,"chosen":30.0,"in_force":30.0,"idle_drift":0.1,)"
+        R"("limited_by":"budget","pool_budget":40.5,"pool_planned":38.5},"task":"$Task"})";
     why.handler = [link](Call call) { explain(link, std::move(call)); };
     routes.push_back(std::move(why));
 
@@ -105,8 +109,9 @@ void add_scheduler_routes(std::vector<Route>& routes, const ServerLink& link) {
                    .example = "20"}};
     next.response_example =
         R"({"time":"2026-01-02T03:04:05.000Z","shadow":false,"items":[{"key":"snmp-system::)"
-        R"(switch-1","class":"snmp-system","next_run":"2026-01-02T03:04:17.000Z","due_in":12,)"
-        R"("tier":"normal","priority":"normal","interval":30,"place":"scheduled"}]})";
+        R"(switch-1","class":"snmp-system","next_run?":"2026-01-02T03:04:17.000Z","due_in":12.5,)"
+        R"("tier":"normal","priority":"normal","interval":30.0,"would_be?":42.5,)"
+        R"("place":"scheduled"}]})";
     next.handler = [link](Call call) { plan(link, std::move(call)); };
     routes.push_back(std::move(next));
 }

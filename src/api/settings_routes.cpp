@@ -182,11 +182,7 @@ void rollback(const ServerLink& link, Call call) {
            });
 }
 
-constexpr std::string_view kExample =
-    R"({"version":4,"settings":{"adaptive_polling_enabled":{"value":true,"default":false,)"
-    R"("origin":"stored","locked":false,"environment":"ADAPTIVE_POLLING_ENABLED",)"
-    R"("name":"adaptivePollingEnabled","applies":"at once","type":"boolean",)"
-    R"("help":"Intervals follow change, errors and load."}}})";
+constexpr std::string_view kExample = R"("$Settings")";
 
 Route settings_route(std::string_view method, std::string_view path, std::string_view operation,
                      std::string_view summary) {
@@ -215,12 +211,13 @@ void add_part(std::vector<Route>& routes, const ServerLink& link, SettingsPart p
     routes.push_back(std::move(read));
     Route write = settings_route("PUT", path, set, "Change settings while everything runs.");
     write.audit_action = "settings.change";
+    write.takes_if_match = true;
     write.audit_object = "settings";
     write.description =
         "Names as in the answer of GET, or as in system.json; null takes a value away. What is "
         "not named stays. All is checked, stored as a new version, then put in force. A value that "
         "a variable of the environment decides is locked: 409.";
-    write.request_schema = R"({"type":"object"})";
+    write.request_schema = kAnyFields;
     write.request_example =
         R"({"adaptive_polling_enabled":true,"adaptive_polling_scope":"percent:25",)"
         R"("reason":"first stage"})";
@@ -253,8 +250,7 @@ void add_settings_routes(std::vector<Route>& routes, const ServerLink& link) {
                    .least = 1}};
     list.response_example =
         R"({"items":[{"version":4,"at":"2026-01-02T03:04:05.000Z","note":"settings.change by )"
-        R"(user:ada","changes":[{"name":"globalRate","key":"global_rate","before":100,)"
-        R"("after":200}]}]})";
+        R"(user:ada","changes":["$SettingChange"]}],"next?":4})";
     list.handler = [link](Call call) { versions(link, std::move(call)); };
     routes.push_back(std::move(list));
 
@@ -269,9 +265,7 @@ void add_settings_routes(std::vector<Route>& routes, const ServerLink& link) {
                          .example = "1"};
     };
     diff.query = {number("from"), number("to")};
-    diff.response_example =
-        R"({"from":1,"to":4,"changes":[{"name":"globalRate","key":"global_rate","before":100,)"
-        R"("after":200}]})";
+    diff.response_example = R"({"from":1,"to":4,"changes":["$SettingChange"]})";
     diff.handler = [link](Call call) { difference(link, std::move(call)); };
     routes.push_back(std::move(diff));
 
@@ -279,6 +273,7 @@ void add_settings_routes(std::vector<Route>& routes, const ServerLink& link) {
                                 "Make the settings what they were in an earlier version.");
     back.audit_action = "settings.rollback";
     back.audit_object = "settings";
+    back.takes_if_match = true;
     back.description =
         "The result is a new version with the values of the old one. Version 0 is what holds "
         "before "

@@ -171,8 +171,12 @@ void add_page_routes(std::vector<Route>& routes, const ServerLink& link) {
         "together; `down_seconds` is of one member on average. Days are those of UTC, the oldest "
         "first. An incident is listed when somebody wrote a public note to it.";
     page.response_example =
-        R"({"title":"Status","updated_at":"2026-01-31T03:04:05.000Z","state":"up","groups":[],)"
-        R"("incidents":[]})";
+        R"({"title":"Status","updated_at":"2026-01-31T03:04:05.000Z","state":"up","groups":[{)"
+        R"("name":"berlin","state":"up","uptime_90d~":0.9995,"days":[{"day":"2026-01-30",)"
+        R"("uptime~":1.0,"down_seconds":0}],"members":12}],"incidents":[{)"
+        R"("title":"Disruption in berlin","state":"open","started":"2026-01-31T03:04:05.000Z",)"
+        R"("ended?":"2026-01-31T04:04:05.000Z","groups":["berlin"],"notes":[{)"
+        R"("at":"2026-01-31T03:10:00.000Z","text":"the provider knows"}]}]})";
     page.handler = [desk](Call call) { desk->answer(std::move(call), &send_page); };
     routes.push_back(std::move(page));
 
@@ -216,13 +220,9 @@ void add_status_routes(std::vector<Route>& routes, const ServerLink& link,
         "Made of its transitions. The time before the first answer, while it was disabled, behind "
         "a parent that was down, or while no server ran counts neither way: `uptime` is null where "
         "nothing is known. Days are those of UTC, the oldest first.";
-    uptime.response_schema =
-        R"({"type":"object","required":["key","days"],"properties":{"key":{"type":"string"},)"
-        R"("days":{"type":"array","items":{"type":"object","properties":{"day":{"type":"string"},)"
-        R"("uptime":{"type":["number","null"]},"down_seconds":{"type":"integer"}}}},)"
-        R"("uptime_24h":{"type":["number","null"]},"uptime_30d":{"type":["number","null"]},)"
-        R"("uptime_90d":{"type":["number","null"]}}})";
-    uptime.response_example = R"({"key":"snmp-system::switch-1","days":[]})";
+    uptime.response_example =
+        R"({"key":"snmp-system::switch-1","days":[{"day":"2026-01-30","uptime~":1.0,)"
+        R"("down_seconds":0}],"uptime_24h~":1.0,"uptime_30d~":0.9995,"uptime_90d~":0.9995})";
     uptime.handler = [link](Call call) { answer_uptime(link, std::move(call)); };
     routes.push_back(std::move(uptime));
 }

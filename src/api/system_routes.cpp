@@ -28,6 +28,37 @@ void version(const ServerLink& link, Call call) {
     call.json(200, std::move(body));
 }
 
+// In one word, and which threads are why. What the scheduler polls is not meant: that is
+// /api/monitoring/scheduler/health.
+std::string health_page(const std::vector<runtime::WorkerRow>& workers, const ServerLink& link) {
+    std::vector<const runtime::WorkerRow*> ill;
+    bool polls = true;
+    for (const runtime::WorkerRow& row : workers) {
+        // Only those that are asked, and did not answer or cannot write.
+        if (row.status == "ok" || row.status == "running" || row.kind == "api") continue;
+        ill.push_back(&row);
+        if (row.kind == "core") polls = false;
+    }
+    const base::WallTime now = net::wall_now();
+    std::string body;
+    JsonWriter json(body);
+    json.object().field("status", !polls ? "failing" : ill.empty() ? "ok" : "degraded");
+    json.field("time", now).field("started_at", link.server.started_at());
+    json.field("uptime", base::to_seconds(now - link.server.started_at()));
+    json.field("version", link.version).key("problems").array();
+    for (const runtime::WorkerRow* row : ill) {
+        json.object().field("worker", row->name).field("status", row->status);
+        json.time_field("last_seen", row->last_seen).end_object();
+    }
+    json.end_array().end_object();
+    return body;
+}
+
+void health(const ServerLink& link, Call call) {
+    auto held = std::make_shared<Call>(std::move(call));
+    link.on_main([link, held] { held->json(200, health_page(link.server.workers(), link)); });
+}
+
 struct Stats {
     base::WallTime now;
     schedule::CoreStats core;
@@ -107,6 +138,20 @@ void add_system_routes(std::vector<Route>& routes, const ServerLink& link) {
     able.handler = [link](Call call) { ready(link, std::move(call)); };
     routes.push_back(std::move(able));
 
+    Route well = system_route("/api/health", "getHealth",
+                              "How the server itself is: `ok`, `degraded` or `failing`, and why.");
+    well.description =
+        "`failing`: the scheduler does not answer. `degraded`: a thread does not answer, or what "
+        "happens cannot be written. `uptime` is in seconds. How polling goes is in "
+        "/api/monitoring/scheduler/health.";
+    well.response_example =
+        R"({"status":"degraded","time":"2026-01-02T03:04:05.000Z",)"
+        R"("started_at":"2026-01-01T03:04:05.000Z","uptime":86400.5,"version":"0.1.0",)"
+        R"("problems":[{"worker":"pollux-store","status":"failing",)"
+        R"("last_seen?":"2026-01-02T03:04:04.000Z"}]})";
+    well.handler = [link](Call call) { health(link, std::move(call)); };
+    routes.push_back(std::move(well));
+
     Route which = system_route("/api/version", "getVersion", "The version of the program.");
     which.response_example = R"({"version":"0.1.0","started_at":"2026-01-02T03:04:05.000Z"})";
     which.handler = [link](Call call) { version(link, std::move(call)); };
@@ -117,8 +162,9 @@ void add_system_routes(std::vector<Route>& routes, const ServerLink& link) {
     numbers.response_example =
         R"({"time":"2026-01-02T03:04:05.000Z","tasks":1,"ready":0,"in_flight":0,)"
         R"("runs":{"started":1,"finished":1,"expired":0,"cancelled":0},"lag":{"p50":0.001,)"
-        R"("p95":0.002,"p99":0.004},"classes":[],"store":{"failing":false,"commits":1,)"
-        R"("failures":0,"queue":0,"bytes":4096}})";
+        R"("p95":0.002,"p99":0.004},"classes":[{"class":"snmp-system",)"
+        R"("tasks":1,"ready":0}],"store":{"failing":false,"commits":1,"failures":0,"queue":0,)"
+        R"("bytes":4096,"last_error?":"disk full"}})";
     numbers.handler = [link](Call call) {
         link.ask([](const auto& core) { return stats_of(core); },
                  [link, call = std::move(call)](const Stats& stats) mutable {

@@ -327,14 +327,20 @@ void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) 
     many.permission = Permission::kOperate;
     many.request_schema =
         R"({"type":"object","required":["operations"],"properties":{"operations":)"
-        R"({"type":"array"},"reason":{"type":"string"}}})";
+        R"({"type":"array","maxItems":1000,"items":{"type":"object","required":["op"],)"
+        R"("properties":{"op":{"type":"string"},"key":{"type":"string"},)"
+        R"("addon":{"type":"string"},"device":{"type":"string"},)"
+        R"("device_spec":{"type":"object","additionalProperties":true},)"
+        R"("spec":{"type":"object","additionalProperties":true},)"
+        R"("if_version":{"type":"integer"}}}},"reason":{"type":"string"}}})";
     many.request_example =
         R"({"operations":[{"op":"create","addon":"icmp-ping","device":"switch-9",)"
         R"("device_spec":{"address":"192.0.2.9"}},{"op":"create","addon":"snmp-system",)"
         R"("device":"switch-9","spec":{"tier":"high"}},{"op":"disable",)"
         R"("key":"snmp-system::switch-9"}],"reason":"new racks"})";
     many.response_example =
-        R"({"results":[{"op":"create","key":"icmp-ping::switch-9","result":"done"}],"failed":0})";
+        R"({"results":[{"op":"create","key":"icmp-ping::switch-9","result":"done",)"
+        R"("detail?":"the disk fails"}],"failed":0})";
     many.body_optional = false;
     many.body_limit = kMostBulkBytes;
     many.handler = [link](Call call) { bulk(link, std::move(call)); };
@@ -358,8 +364,7 @@ void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) 
     sweep.body_optional = false;
     sweep.status = 202;
     sweep.response_example =
-        R"({"job":{"id":"0190a5e0-0000-7000-8000-000000000000","name":"discovery",)"
-        R"("type":"discovery","state":"ready"},)"
+        R"({"job":"$Job",)"
         R"("proposal":"/api/jobs/0190a5e0-0000-7000-8000-000000000000/proposal"})";
     sweep.handler = [link](Call call) { discover(link, std::move(call)); };
     routes.push_back(std::move(sweep));
@@ -370,7 +375,9 @@ void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) 
     found.area = Area::kJobs;
     found.tag = "jobs";
     found.response_example =
-        R"({"job":"0190a5e0-0000-7000-8000-000000000000","devices":0,"operations":[]})";
+        R"({"job":"0190a5e0-0000-7000-8000-000000000000","devices":1,)"
+        R"("operations":[{"op":"create","addon":"icmp-ping","device":"switch-9",)"
+        R"("device_spec?!":{"address":"192.0.2.9"}}]})";
     found.handler = [link](Call call) { proposal(link, std::move(call)); };
     routes.push_back(std::move(found));
 }

@@ -51,13 +51,26 @@ bool may(const Call& call, Permission permission, const runtime::FleetView& view
            access::may_on(call.principal, permission, area, labels_of_object(view, target));
 }
 
+using Labels = std::map<std::string, std::string, std::less<>>;
+
+bool has_labels(const runtime::FleetView& view, const ConfigObject& object, const Labels& wanted) {
+    if (wanted.empty()) return true;
+    const access::Labels own = labels_of_object(view, object);
+    return std::ranges::all_of(wanted, [&](const auto& one) {
+        const auto found = own.find(one.first);
+        return found != own.end() && found->second == one.second;
+    });
+}
+
 bool wanted(const Call& call, const ConfigObject& object) {
     const auto name = config::parse_target_name(object.name);
     const auto addon = call.query.text("addon");
     const auto device = call.query.text("device");
     const auto text = call.query.text("q");
+    const auto origin = call.query.text("origin");
     if (!name) return false;
     return (!addon || name->addon == *addon) && (!device || name->device == *device) &&
+           (!origin || model::to_string(object.origin) == *origin) &&
            (!text || text_matches(object.name, *text));
 }
 
@@ -67,12 +80,15 @@ void list(const ServerLink& link, Call call) {
         call.problem(page.error());
         return;
     }
+    const auto labels = wanted_labels(call);
+    if (!labels) return call.problem(labels.error());
     const auto view = link.view();
     std::vector<std::string> keys;
     bool more = false;
     for (const ConfigObject& object : *view->objects) {
         if (object.kind != ObjectKind::kTarget || object.name <= page->after) continue;
-        if (!wanted(call, object) || !may(call, Permission::kRead, *view, object)) continue;
+        if (!wanted(call, object) || !has_labels(*view, object, *labels)) continue;
+        if (!may(call, Permission::kRead, *view, object)) continue;
         if (keys.size() == page->limit) {
             more = true;
             break;
@@ -202,8 +218,9 @@ void remove(const ServerLink& link, Call call) {
     const ConfigObject* object = seen_target(*view, call);
     if (object == nullptr) return;
     const auto reason = read_reason(call);
-    if (!reason) {
-        call.problem(reason.error());
+    const auto version = version_of_if_match(call);
+    if (!reason || !version) {
+        call.problem(!reason ? reason.error() : version.error());
         return;
     }
     auto entry = audit_entry(call, "target.remove", object->name, *reason);
@@ -213,8 +230,8 @@ void remove(const ServerLink& link, Call call) {
     }
     edit_fleet(
         link, std::move(call),
-        [name = config::parse_target_name(object->name)](auto current, auto&) {
-            return config::remove_target(current, *name);
+        [name = config::parse_target_name(object->name), version = *version](auto current, auto&) {
+            return config::remove_target(current, *name, version);
         },
         std::move(entry),
         [](Call answer) { answer.send(net::Response{.status = 204, .headers = {}, .body = {}}); });
@@ -263,15 +280,11 @@ Route target_route(std::string_view method, std::string_view path, std::string_v
     route.operation = operation;
     route.tag = "targets";
     route.summary = summary;
-    route.response_example =
-        R"({"key":"snmp-system::switch-1","name":"snmp-system::switch-1",)"
-        R"("id":"0190a5e0-0000-7000-8000-000000000000","origin":"api","version":1,)"
-        R"("changed_at":"2026-01-02T03:04:05.000Z","spec":{},"addon":"snmp-system",)"
-        R"("device":"switch-1","connection":"192.0.2.1","labels":{},"groups":[],"tasks":[]})";
+    route.response_example = R"("$Target")";
     if (method != "GET") {
         route.permission = Permission::kManage;
         route.rate = RateClass::kConfigWrite;
-        route.request_schema = R"({"type":"object"})";
+        route.request_schema = kReasonBody;
         route.body_optional = true;
     }
     return route;
@@ -281,13 +294,19 @@ namespace {
 
 void add_reads(std::vector<Route>& routes, const ServerLink& link) {
     Route all = target_route("GET", "/api/targets", "listTargets", "Targets with their state.");
-    all.query = {limit_parameter(),
-                 cursor_parameter(),
-                 {.name = "addon", .description = "only of this addon", .longest = 64},
-                 {.name = "device", .description = "only of this device", .longest = 800},
-                 {.name = "q", .description = "part of the key; * is anything", .longest = 200}};
+    all.query = {
+        limit_parameter(),
+        cursor_parameter(),
+        {.name = "addon", .description = "only of this addon", .longest = 64},
+        {.name = "device", .description = "only of this device", .longest = 800},
+        label_parameter("only with this label of the device, name=value; all of those given"),
+        {.name = "origin",
+         .type = ParameterType::kWord,
+         .description = "who owns it",
+         .words = {"file", "api", "discovery"}},
+        {.name = "q", .description = "part of the key; * is anything", .longest = 200}};
     all.rate = RateClass::kPublic;
-    all.response_example = R"({"items":[]})";
+    all.response_example = R"({"items":["$Target"],"next?":"c25tcC1zeXN0ZW06OmE"})";
     all.handler = [link](Call call) { list(link, std::move(call)); };
     routes.push_back(std::move(all));
     Route one = target_route("GET", "/api/targets/{key}", "getTarget", "One target.");
@@ -303,6 +322,7 @@ void add_writes(std::vector<Route>& routes, const ServerLink& link) {
     make.description =
         "`device_spec` is the body of a device that does not exist yet, `spec` holds settings of "
         "the target; the fields are those of the fleet files.";
+    make.request_schema = kAnyFields;
     make.request_example =
         R"({"addon":"snmp-system","device":"switch-2","device_spec":{"address":"192.0.2.2"},)"
         R"("spec":{"tier":"high"}})";
@@ -313,6 +333,7 @@ void add_writes(std::vector<Route>& routes, const ServerLink& link) {
     Route set = target_route("PUT", "/api/targets/{key}", "replaceTarget",
                              "Replace the settings of a target.");
     set.audit_action = "target.change";
+    set.request_schema = kAnyFields;
     set.request_example = R"({"tier":"high","interval":"30s"})";
     set.body_optional = false;
     set.needs_if_match = true;
@@ -321,6 +342,7 @@ void add_writes(std::vector<Route>& routes, const ServerLink& link) {
     Route gone = target_route("DELETE", "/api/targets/{key}", "removeTarget",
                               "Take the addon off its device; a device without addons goes too.");
     gone.audit_action = "target.remove";
+    gone.takes_if_match = true;
     gone.status = 204;
     gone.handler = [link](Call call) { remove(link, std::move(call)); };
     routes.push_back(std::move(gone));

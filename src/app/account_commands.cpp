@@ -70,7 +70,7 @@ base::Result<int> act(const ApiClient& client, const AccountArguments& arguments
     const auto reply = client.ask(request);
     if (!reply) return std::unexpected(reply.error());
     if (arguments.output == "table" || reply->body.empty()) {
-        fmt::print("{}\n", printable(done, 400));
+        print_done(arguments.output, done);
         return 0;
     }
     const auto answer = parse_answer(reply->body);
@@ -83,12 +83,14 @@ base::Result<int> list_users(const ApiClient& client, const AccountArguments& ar
     const auto all = get_all(client, "/api/users");
     if (!all) return std::unexpected(all.error());
     print_answer(arguments.output, *all, [&] {
-        Table table({"NAME", "GRANTS", "STATE", "PASSWORD", "CREATED (UTC)", "DISPLAY"});
+        Table table({"NAME", "GRANTS", "STATE", "PASSWORD", "CREATED (UTC)", "ORIGIN", "VERSION",
+                     "DISPLAY"});
         for (const Node& one : list_of(*all, "items")) {
             table.add({field(one, "name"), words_of_grants(one),
                        field(one, "disabled") == "true" ? "disabled" : "enabled",
                        field(one, "has_password") == "true" ? "yes" : "no",
-                       short_time(field(one, "created")), field(one, "display")});
+                       short_time(field(one, "created")), field(one, "origin"),
+                       field(one, "version"), field(one, "display")});
         }
         return table.text(wants_colour());
     });
@@ -199,7 +201,8 @@ base::Result<int> list_tokens(const ApiClient& client, const AccountArguments& a
     const auto all = get_all(client, with_query("/api/tokens", {{"owner", arguments.owner}}));
     if (!all) return std::unexpected(all.error());
     print_answer(arguments.output, *all, [&] {
-        Table table({"NAME", "OWNER", "SCOPES", "GRANTS", "EXPIRES (UTC)", "LAST USED (UTC)"});
+        Table table({"NAME", "OWNER", "SCOPES", "GRANTS", "EXPIRES (UTC)", "LAST USED (UTC)",
+                     "ORIGIN", "VERSION"});
         for (const Node& one : list_of(*all, "items")) {
             const std::string scopes = words_of_list(one, "scopes");
             table.add({field(one, "name"), field(one, "owner"), scopes.empty() ? "all" : scopes,
@@ -208,7 +211,8 @@ base::Result<int> list_tokens(const ApiClient& client, const AccountArguments& a
                            ? "expired"
                            : (field(one, "expires").empty() ? "never"
                                                             : short_time(field(one, "expires"))),
-                       short_time(field(one, "last_used"))});
+                       short_time(field(one, "last_used")), field(one, "origin"),
+                       field(one, "version")});
         }
         return table.empty() ? "no tokens\n" : table.text(wants_colour());
     });

@@ -14,6 +14,7 @@
 #include "app/addon_import.hpp"
 #include "app/addon_new.hpp"
 #include "app/addon_online.hpp"
+#include "app/api_command.hpp"
 #include "app/commands.hpp"
 #include "document/scalar.hpp"
 
@@ -79,14 +80,15 @@ int test(std::vector<std::string> folders) {
     return totals.failed == 0 && totals.passed > 0 ? 0 : 1;
 }
 
-int list(const std::string& folder) {
+int list(const std::string& folder, const std::string& output) {
     const auto addons = load_addons(folder);
     if (!addons) {
         fmt::print(stderr, "pollux addon ls: {}\n", addons.error().message);
         return 1;
     }
-    using Row = std::array<std::string, 6>;
-    std::vector<Row> rows = {{"NAME", "VERSION", "PROTOCOL", "INTERVAL", "METRICS", "ORIGIN"}};
+    using document::Node;
+    Table table({"NAME", "VERSION", "PROTOCOL", "INTERVAL", "METRICS", "ORIGIN"});
+    Node items = Node::sequence();
     int status = 0;
     std::string problems;
     for (const LoadedAddon& loaded : *addons) {
@@ -96,22 +98,22 @@ int list(const std::string& folder) {
             continue;
         }
         const model::Addon& addon = loaded.addon->addon();
-        rows.push_back({addon.name, addon.version, std::string(model::to_string(addon.protocol)),
-                        addon.interval ? document::duration_text(*addon.interval) : "-",
-                        fmt::format("{}", addon.metrics.size()), loaded.origin});
+        const std::string protocol(model::to_string(addon.protocol));
+        table.add({addon.name, addon.version, protocol,
+                   addon.interval ? document::duration_text(*addon.interval) : "-",
+                   fmt::format("{}", addon.metrics.size()), loaded.origin});
+        Node one = Node::map();
+        one.set("name", Node::text(addon.name)).set("version", Node::text(addon.version));
+        one.set("title", Node::text(addon.title)).set("protocol", Node::text(protocol));
+        if (addon.interval) one.set("interval", Node::number(base::to_seconds(*addon.interval)));
+        one.set("metrics", Node::unsigned_integer(addon.metrics.size()));
+        one.set("origin", Node::text(loaded.origin));
+        items.push(std::move(one));
     }
-    std::array<std::size_t, 6> widths{};
-    for (const Row& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    for (const Row& row : rows) {
-        std::string line;
-        for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-            line += fmt::format("{:<{}}  ", row[i], widths[i]);
-        }
-        fmt::print("{}{}\n", line, row.back());
-    }
-    fmt::print("{}", problems);
+    Node answer = Node::map();
+    answer.set("items", std::move(items));
+    print_answer(output, answer, [&] { return table.text(wants_colour()); });
+    fmt::print(stderr, "{}", problems);
     return status;
 }
 
@@ -169,7 +171,7 @@ void add_addon(CLI::App& app, int& status) {
     list_command->add_flag("--server", args->server, "Those of a running server instead");
     add_api_options(*list_command, *online, false);
     list_command->callback([args, online, &status] {
-        status = args->server ? list_server_addons(*online) : list(args->folder);
+        status = args->server ? list_server_addons(*online) : list(args->folder, online->output);
     });
     add_online_addons(*addon, status);
 }

@@ -75,7 +75,7 @@ int remove(const OnlineArguments& arguments) {
                                        .path = path_of(arguments.name),
                                        .body = reason_body(arguments.reason)});
         if (!reply) return std::unexpected(reply.error());
-        fmt::print("addon {} removed\n", printable(arguments.name));
+        print_done(arguments.output, fmt::format("addon {} removed", arguments.name));
         return 0;
     });
 }
@@ -100,12 +100,12 @@ int list_server_addons(const ApiArguments& arguments) {
         const auto all = get_all(client, kAddons);
         if (!all) return std::unexpected(all.error());
         print_answer(arguments.output, *all, [&] {
-            Table table({"NAME", "VERSION", "PROTOCOL", "TARGETS", "STATE", "ORIGIN"});
+            Table table({"NAME", "VERSION", "PROTOCOL", "TARGETS", "STATE", "ORIGIN", "REVISION"});
             for (const Node& one : list_of(*all, "items")) {
                 table.add({field(one, "name"), field(one, "version"), field(one, "protocol"),
                            field(one, "targets"),
                            field(one, "enabled") == "false" ? "disabled" : "enabled",
-                           field(one, "origin")});
+                           field(one, "origin"), field(one, "revision")});
             }
             return table.text(wants_colour());
         });

@@ -106,6 +106,12 @@ void print_answer(const std::string& output, const document::Node& answer,
     }
 }
 
+void print_done(const std::string& output, std::string_view words) {
+    document::Node answer = document::Node::map();
+    answer.set("success", document::Node::boolean(true));
+    print_answer(output, answer, [&] { return printable(words, 400) + "\n"; });
+}
+
 base::Result<int> act(const ApiClient& client, const std::string& output, const ApiRequest& request,
                       const std::function<std::string(const document::Node& answer)>& words) {
     const auto reply = client.ask(request);

@@ -47,6 +47,9 @@ base::Result<document::Node> get_all(const ApiClient& client, const std::string&
 void print_answer(const std::string& output, const document::Node& answer,
                   const std::function<std::string()>& table);
 
+// Of an act whose answer has no body: the words, or {"success":true} for scripts.
+void print_done(const std::string& output, std::string_view words);
+
 // Asks for a change and prints the answer, or the words made of it.
 base::Result<int> act(const ApiClient& client, const std::string& output, const ApiRequest& request,
                       const std::function<std::string(const document::Node& answer)>& words);

@@ -45,7 +45,12 @@ TEST_F(ApiCommands, FromTheFirstStartToAPolledTarget) {
                     "site=berlin", "--set", "port=9", "--reason", "first"}),
               "target tcp-port::here added\n");
     EXPECT_THAT(good({"get", "targets"}),
-                AllOf(StartsWith("KEY"), HasSubstr("tcp-port::here  "), HasSubstr("127.0.0.1:9")));
+                AllOf(StartsWith("KEY"), HasSubstr("tcp-port::here  "), HasSubstr("127.0.0.1:9"),
+                      HasSubstr("ORIGIN  VERSION")));
+    EXPECT_THAT(good({"get", "targets", "--label", "site=berlin"}), HasSubstr("tcp-port::here"));
+    EXPECT_THAT(good({"get", "targets", "--label", "site=bonn"}), Not(HasSubstr("tcp-port")));
+    EXPECT_THAT(good({"user", "ls"}), HasSubstr("ORIGIN  VERSION"));
+    EXPECT_THAT(good({"token", "ls"}), HasSubstr("ORIGIN  VERSION"));
     EXPECT_THAT(good({"get", "targets", "--device", "elsewhere"}), Not(HasSubstr("tcp-port")));
     EXPECT_THAT(good({"get", "target", "tcp-port::here", "-o", "json"}),
                 HasSubstr(R"("labels":{"site":"berlin"})"));
@@ -58,6 +63,16 @@ TEST_F(ApiCommands, FromTheFirstStartToAPolledTarget) {
     EXPECT_THAT(good({"get", "targets"}), HasSubstr("disabled"));
     good({"enable", "tcp-port::here", "--reason", "it is back"});
     EXPECT_THAT(good({"poll", "tcp-port::here", "--now"}), HasSubstr("is polled now"));
+    EXPECT_EQ(pollux({"poll", "tcp-port::here", "-o", "json"}).status, 2)
+        << "by itself it has no answer of the API";
+    // The poll before may be under way still.
+    EXPECT_TRUE(eventually([&] {
+        return pollux({"poll", "tcp-port::here", "--now", "-o", "json"})
+            .out.starts_with(R"({"key":"tcp-port::here")");
+    }));
+    EXPECT_THAT(good({"addon", "ls", "-o", "json"}), StartsWith(R"({"items":[{"name":)"));
+    good({"add", "target", "tcp-port::there", "--address", "127.0.0.1", "--set", "port=9"});
+    EXPECT_EQ(good({"rm", "target", "tcp-port::there", "-o", "json"}), "{\"success\":true}\n");
     EXPECT_THAT(good({"explain", "tcp-port::here"}),
                 AllOf(HasSubstr("next due"), HasSubstr("enabled    ok")));
     EXPECT_THAT(good({"health", "--all", "--watch", "--times", "2", "--every", "0.1"}),
@@ -86,8 +101,20 @@ TEST_F(ApiCommands, ObjectsOfEveryKindComeAndGo) {
     const std::string list = pollux.folder().write("targets.json", "[]");
     good({"add", "source", "inventory", "--set", "file_sd=" + list});
     EXPECT_THAT(good({"get", "sources", "-q", "inv"}), HasSubstr("inventory"));
-    for (const auto& [kind, name] : std::vector<std::pair<std::string, std::string>>{
-             {"device", "box"}, {"group", "berlin"}, {"source", "inventory"}}) {
+    good({"add", "receiver", "ops", "--set", "channels=[{url: 'http://127.0.0.1:9/alerts'}]"});
+    good({"add", "route", "all", "--set", "receivers=[ops]"});
+    good({"add", "silence", "works", "--set", "match=['device=\"core-1\"']", "--set",
+          "until=2096-01-02T03:04:05Z", "--set", "owner=eve", "--reason", "new firmware"});
+    EXPECT_THAT(good({"get", "receivers"}), AllOf(HasSubstr("ORIGIN  VERSION"), HasSubstr("ops")));
+    EXPECT_THAT(good({"get", "route", "all"}), HasSubstr("- ops"));
+    EXPECT_THAT(good({"get", "silence", "works", "-o", "json"}), HasSubstr("new firmware"));
+    for (const auto& [kind, name] :
+         std::vector<std::pair<std::string, std::string>>{{"device", "box"},
+                                                          {"group", "berlin"},
+                                                          {"source", "inventory"},
+                                                          {"silence", "works"},
+                                                          {"route", "all"},
+                                                          {"receiver", "ops"}}) {
         EXPECT_EQ(good({"rm", kind, name}), kind + " " + name + " removed\n");
         const Ran gone = pollux({"get", kind, name});
         EXPECT_EQ(gone.status, 1);

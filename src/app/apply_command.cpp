@@ -86,9 +86,9 @@ int apply_files(const ApplyArguments& arguments, const config::Environment& envi
                   text("warnings"));
 }
 
-int print_explanation(const document::Node* answer, bool json) {
-    if (json) {
-        fmt::print("{}\n", document::to_json(*answer));
+int print_explanation(const document::Node* answer, const std::string& output) {
+    if (output != "table") {
+        print_answer(output, *answer, [] { return std::string(); });
         return answer->find("error") == nullptr ? 0 : 1;
     }
     const auto text = [](const document::Node& node, std::string_view field) {
@@ -126,17 +126,18 @@ int print_explanation(const document::Node* answer, bool json) {
     return 0;
 }
 
-int explain(const std::string& data, const std::string& key, bool json) {
+int explain(const std::string& data, const std::string& key, const std::string& output) {
     const ControlClient client(data);
     const auto answer = client.ask("GET", "/explain?key=" + ControlClient::escaped(key), "");
-    return answer ? print_explanation(&*answer, json) : complain(answer.error());
+    return answer ? print_explanation(&*answer, output) : complain(answer.error());
 }
 
-int explain_online(const ApiOptions& connection, const std::string& key, bool json) {
+int explain_online(const ApiOptions& connection, const std::string& key,
+                   const std::string& output) {
     return with_api(connection, [&](const ApiClient& client) -> base::Result<int> {
         const auto answer = client.get(fmt::format("/api/tasks/{}/explain", url_escaped(key)));
         if (!answer) return std::unexpected(answer.error());
-        return print_explanation(&*answer, json);
+        return print_explanation(&*answer, output);
     });
 }
 
@@ -173,7 +174,7 @@ void add_explain(CLI::App& app, int& status) {
     struct ExplainArguments {
         std::string data = "data";
         std::string key;
-        bool json = false;
+        std::string output = "table";
         ApiOptions connection;
     };
     auto arguments = std::make_shared<ExplainArguments>();
@@ -184,13 +185,15 @@ void add_explain(CLI::App& app, int& status) {
                      ->envname("POLLUX_DATA")
                      ->capture_default_str();
     add_connection_options(*command, arguments->connection);
-    command->add_flag("--json", arguments->json, "For scripts");
+    add_output_option(*command, arguments->output);
+    command->add_flag_callback(
+        "--json", [arguments] { arguments->output = "json"; }, "The same as -o json");
     command->callback([arguments, data, &status] {
         // Its socket needs no token; a server that is named is asked through the API.
         const bool online = !arguments->connection.url.empty() ||
                             (url_was_chosen(arguments->connection) && data->count() == 0);
-        status = online ? explain_online(arguments->connection, arguments->key, arguments->json)
-                        : explain(arguments->data, arguments->key, arguments->json);
+        status = online ? explain_online(arguments->connection, arguments->key, arguments->output)
+                        : explain(arguments->data, arguments->key, arguments->output);
     });
 }
 

@@ -124,6 +124,13 @@ TEST(ExplainCommand, ShowsTheGatesOfATarget) {
     const Printed json = run({"explain", "http-status::hall", "--json", "--data", server.data()});
     EXPECT_EQ(json.status, 0);
     EXPECT_THAT(json.out, HasSubstr("\"gates\""));
+    const Printed same =
+        run({"explain", "http-status::hall", "-o", "json", "--data", server.data()});
+    EXPECT_EQ(same.status, 0) << same.err;
+    EXPECT_THAT(same.out, HasSubstr("\"gates\""));
+    const Printed yaml =
+        run({"explain", "http-status::hall", "-o", "yaml", "--data", server.data()});
+    EXPECT_THAT(yaml.out, HasSubstr("gates:\n")) << yaml.err;
     const Printed unknown = run({"explain", "http-status::nobody", "--data", server.data()});
     EXPECT_EQ(unknown.status, 1);
     EXPECT_THAT(unknown.err, HasSubstr("nobody"));

@@ -116,7 +116,7 @@ int expire_silence(const NotifyArguments& arguments) {
                 {.method = "POST", .path = fmt::format("/api/silences/{}/expire", which)});
         }
         if (!done) return std::unexpected(done.error());
-        fmt::print("{}: over\n", printable(arguments.name));
+        print_done(arguments.output, arguments.name + ": over");
         return 0;
     });
 }

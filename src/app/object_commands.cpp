@@ -1,4 +1,4 @@
-// `pollux get|add|set|rm targets|devices|groups|credentials|sources`, `enable`, `disable`: what is
+// `pollux get|add|set|rm` with targets, devices, groups and so on, `enable`, `disable`: what is
 // configured, through the API.
 #include <fmt/format.h>
 
@@ -22,16 +22,20 @@ struct Kind {
     std::string_view path;
 };
 
-constexpr std::array<Kind, 5> kKinds = {{{"target", "targets", "/api/targets"},
+constexpr std::array<Kind, 8> kKinds = {{{"target", "targets", "/api/targets"},
                                          {"device", "devices", "/api/devices"},
                                          {"group", "groups", "/api/groups"},
                                          {"credential", "credentials", "/api/credentials"},
-                                         {"source", "sources", "/api/sources"}}};
+                                         {"source", "sources", "/api/sources"},
+                                         {"receiver", "receivers", "/api/receivers"},
+                                         {"route", "routes", "/api/routes"},
+                                         {"silence", "silences", "/api/silences"}}};
 
 struct ObjectArguments : ApiArguments {
     std::string name;
-    std::string text;    // filter
-    std::string origin;  // filter
+    std::string text;  // filter
+    std::string origin;
+    std::string label;   // filter
     std::string addon;   // filter
     std::string device;  // filter
     std::size_t limit = 0;
@@ -63,13 +67,14 @@ std::string state_of(const Node& target) {
 
 std::string table_of(const Kind& kind, const Node& answer) {
     if (kind.one == "target") {
-        Table table({"KEY", "STATE", "INTERVAL", "LAST SUCCESS (UTC)", "ADDRESS", "ORIGIN"});
+        Table table(
+            {"KEY", "STATE", "INTERVAL", "LAST SUCCESS (UTC)", "ADDRESS", "ORIGIN", "VERSION"});
         for (const Node& one : list_of(answer, "items")) {
             const auto& tasks = list_of(one, "tasks");
             const std::string interval = tasks.empty() ? "" : field(tasks.front(), "interval");
             table.add({field(one, "key"), state_of(one), interval.empty() ? "" : interval + " s",
                        tasks.empty() ? "" : short_time(field(tasks.front(), "last_success")),
-                       field(one, "connection"), field(one, "origin")});
+                       field(one, "connection"), field(one, "origin"), field(one, "version")});
         }
         return table.text(wants_colour());
     }
@@ -94,7 +99,8 @@ int get(const Kind& kind, const ObjectArguments& arguments) {
         const std::string path = with_query(std::string(kind.path), {{"q", arguments.text},
                                                                      {"origin", arguments.origin},
                                                                      {"addon", arguments.addon},
-                                                                     {"device", arguments.device}});
+                                                                     {"device", arguments.device},
+                                                                     {"label", arguments.label}});
         const auto all = get_all(client, path, arguments.limit);
         if (!all) return std::unexpected(all.error());
         print_answer(arguments.output, *all, [&] { return table_of(kind, *all); });
@@ -192,7 +198,7 @@ int remove(const Kind& kind, const ObjectArguments& arguments) {
                                        .path = path_of(kind, arguments.name),
                                        .body = reason_body(arguments.reason)});
         if (!reply) return std::unexpected(reply.error());
-        fmt::print("{} {} removed\n", kind.one, printable(arguments.name));
+        print_done(arguments.output, fmt::format("{} {} removed", kind.one, arguments.name));
         return 0;
     });
 }
@@ -259,10 +265,11 @@ void add_objects(CLI::App& app, int& status) {
         if (kind.one == "target") {
             show->add_option("--addon", arguments->addon, "Only of this addon");
             show->add_option("--device", arguments->device, "Only of this device");
-        } else {
-            show->add_option("--origin", arguments->origin, "file, api or discovery")
-                ->check(CLI::IsMember({"file", "api", "discovery"}));
+            show->add_option("--label", arguments->label,
+                             "Only with this label of the device: name=value");
         }
+        show->add_option("--origin", arguments->origin, "file, api or discovery")
+            ->check(CLI::IsMember({"file", "api", "discovery"}));
         arguments = std::make_shared<ObjectArguments>();
         add_edits(*add_kind(*make, kind, "Add a {}.", arguments, status, &add), arguments->edits,
                   kind);

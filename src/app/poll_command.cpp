@@ -30,6 +30,7 @@ struct PollArguments {
     bool now = false;  // the server polls it, not we
     ApiOptions connection;
     std::string reason;
+    std::string output = "table";
 };
 
 void print_phases(const model::Phases& phases) {
@@ -189,14 +190,14 @@ int poll(const PollArguments& arguments, const FleetPorts& ports) {
 int poll_on_server(const PollArguments& arguments) {
     const std::string& target = arguments.target.target;
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
-        const auto reply =
-            client.ask({.method = "POST",
-                        .path = fmt::format("/api/targets/{}/poll", url_escaped(target)),
-                        .body = reason_body(arguments.reason)});
-        if (!reply) return std::unexpected(reply.error());
-        fmt::print("{} is polled now by the server; see `pollux explain {}`\n", printable(target),
-                   printable(target));
-        return 0;
+        return act(client, arguments.output,
+                   {.method = "POST",
+                    .path = fmt::format("/api/targets/{}/poll", url_escaped(target)),
+                    .body = reason_body(arguments.reason)},
+                   [&](const document::Node&) {
+                       return fmt::format(
+                           "{0} is polled now by the server; see `pollux explain {0}`", target);
+                   });
     });
 }
 
@@ -265,6 +266,8 @@ void add_poll(CLI::App& app, int& status, const FleetPorts& ports) {
     }
     add_connection_options(*command, arguments->connection);
     add_reason_option(*command, arguments->reason);
+    add_output_option(*command, arguments->output);
+    command->get_option("--output")->description("With --now: table, json or yaml")->needs(now);
     command->callback([arguments, &status, &ports] {
         status = arguments->now ? poll_on_server(*arguments) : poll(*arguments, ports);
     });

@@ -26,19 +26,29 @@ std::string seconds(const Node& node, std::string_view name) {
     return field(node, name).empty() ? "-" : fmt::format("{:.3f} s", number(node, name));
 }
 
+std::string megabytes(const Node& node, std::string_view name) {
+    return field(node, name).empty() ? "-" : fmt::format("{:.1f} MB", number(node, name) / 1e6);
+}
+
 std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
 
 std::string workers_page(const Node& answer) {
-    Table table({"WORKER", "KIND", "STATUS", "LAST SEEN (UTC)", "CPU", "ACTIVE", "DONE", "FAILED"});
+    Table table({"WORKER", "KIND", "STATUS", "LAST SEEN (UTC)", "CPU", "MEMORY", "ACTIVE", "DONE",
+                 "FAILED"});
     for (const Node& one : list_of(answer, "items")) {
         table.add({field(one, "name"), field(one, "kind"), field(one, "status"),
-                   short_time(field(one, "last_seen")), percent(one, "cpu_share"),
-                   or_dash(field(one, "active")), or_dash(field(one, "completed")),
-                   or_dash(field(one, "failed"))});
+                   or_dash(short_time(field(one, "last_seen"))), percent(one, "cpu_share"),
+                   megabytes(one, "memory_bytes"), or_dash(field(one, "active")),
+                   or_dash(field(one, "completed")), or_dash(field(one, "failed"))});
     }
     const Node* process = answer.find("process");
-    const double bytes = process == nullptr ? 0 : number(*process, "resident_bytes");
-    return table.text(wants_colour()) + fmt::format("memory: {:.1f} MB\n", bytes / 1e6);
+    if (process == nullptr) return table.text(wants_colour());
+    return table.text(wants_colour()) +
+           fmt::format(
+               "memory of the process, which all of them share: {}, at most {} so far; "
+               "allocated: {}\n",
+               megabytes(*process, "resident_bytes"), megabytes(*process, "peak_resident_bytes"),
+               megabytes(*process, "heap_bytes"));
 }
 
 // The columns that queues and regions have in common, behind those of their own.
@@ -55,9 +65,12 @@ std::vector<std::string> with_day(std::vector<std::string> own, const Node& one)
 }
 
 std::string queues_page(const Node& answer) {
-    Table table({"CLASS", "TASKS", "READY", "STARTS/S", "ENDS/S", "SUCCESS 24 H", "MEAN", "P95"});
+    Table table({"CLASS", "TASKS", "WAITING", "UNDER WAY", "STARTS/S", "ENDS/S", "SUCCESS 24 H",
+                 "MEAN", "P95"});
     for (const Node& one : list_of(answer, "items")) {
-        table.add(with_day({field(one, "class"), field(one, "tasks"), field(one, "length")}, one));
+        table.add(with_day({field(one, "class"), field(one, "tasks"), field(one, "length"),
+                            field(one, "in_flight")},
+                           one));
     }
     return table.text(wants_colour());
 }

@@ -47,7 +47,7 @@ TargetOperation read_operation(const Node& node, const std::string& path,
         const auto need = needed ? document::Need::kRequired : document::Need::kOptional;
         if (const Node* settings = reader.map("spec", need)) operation.settings = *settings;
     }
-    if (operation.verb == TargetVerb::kUpdate) {
+    if (operation.verb == TargetVerb::kUpdate || operation.verb == TargetVerb::kDelete) {
         const auto version = reader.integer("if_version", 0, INT64_MAX);
         if (version) operation.if_version = static_cast<std::uint64_t>(*version);
     }
@@ -145,7 +145,9 @@ base::Result<std::vector<WantedObject>> wanted_by(const Draft& draft,
         return add_target(around, operation.target, operation.device, operation.settings,
                           diagnostics);
     }
-    if (operation.verb == TargetVerb::kDelete) return remove_target(around, operation.target);
+    if (operation.verb == TargetVerb::kDelete) {
+        return remove_target(around, operation.target, operation.if_version);
+    }
     if (draft.find(ObjectKind::kTarget, key) == nullptr) {
         return base::config_error("object.unknown",
                                   fmt::format("target {} does not exist", quoted(key)));

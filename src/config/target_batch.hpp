@@ -27,7 +27,7 @@ struct TargetOperation {
     TargetName target;
     document::Node device;                    // kCreate: body of a new device, or null
     document::Node settings;                  // kCreate: may be null; kUpdate
-    std::optional<std::uint64_t> if_version;  // kUpdate
+    std::optional<std::uint64_t> if_version;  // kUpdate, kDelete
 };
 
 // From a list of maps: `op`, and `key` or `addon` and `device`; `device_spec`, `spec`,

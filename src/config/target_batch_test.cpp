@@ -103,6 +103,7 @@ TEST_F(TargetBatch, OneThatIsWrongRefusesAllAndIsNamed) {
     EXPECT_EQ(refused(R"({"op":"create","key":"x::web"})"), "object.exists");
     EXPECT_EQ(refused(R"({"op":"create","key":"x::db"})"), "object.exists");
     EXPECT_EQ(refused(R"({"op":"delete","key":"z::web"})"), "object.unknown");
+    EXPECT_EQ(refused(R"({"op":"delete","key":"x::web","if_version":7})"), "object.version");
     EXPECT_EQ(refused(R"({"op":"enable","key":"z::web"})"), "object.unknown");
     EXPECT_EQ(refused(R"({"op":"update","key":"z::web","spec":{}})"), "object.unknown");
     EXPECT_EQ(refused(R"({"op":"update","key":"x::web","spec":{"teir":"high"}})"),

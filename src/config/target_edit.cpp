@@ -99,12 +99,18 @@ base::Result<std::vector<WantedObject>> add_target(std::span<const ConfigObject>
 }
 
 base::Result<std::vector<WantedObject>> remove_target(std::span<const ConfigObject> current,
-                                                      const TargetName& target) {
+                                                      const TargetName& target,
+                                                      std::optional<std::uint64_t> if_version) {
     const ConfigObject* object = find(current, ObjectKind::kTarget, target.key());
     const ConfigObject* device = find(current, ObjectKind::kDevice, target.device);
     if (object == nullptr || device == nullptr) {
         return base::config_error("object.unknown",
                                   fmt::format("target {} does not exist", quoted(target.key())));
+    }
+    if (if_version && *if_version != object->version) {
+        return base::config_error(
+            "object.version", fmt::format("target {} is at version {} now, not {}: read it again",
+                                          quoted(target.key()), object->version, *if_version));
     }
     Node body = body_of(*device);
     std::vector<Node> addons = entries_of(body.find("addons"));

@@ -34,9 +34,11 @@ base::Result<std::vector<WantedObject>> add_target(std::span<const model::Config
                                                    document::Diagnostics& diagnostics);
 
 // Takes the addon off the device; a device without addons goes too. Codes: object.unknown,
-// object.owned if a group gives the addon to the device.
-base::Result<std::vector<WantedObject>> remove_target(std::span<const model::ConfigObject> current,
-                                                      const TargetName& target);
+// object.owned if a group gives the addon to the device, object.version if the target is at another
+// version than the caller has seen.
+base::Result<std::vector<WantedObject>> remove_target(
+    std::span<const model::ConfigObject> current, const TargetName& target,
+    std::optional<std::uint64_t> if_version = std::nullopt);
 
 // Tells the mistakes of bodies where a request holds them: below `path` in `device_spec` or `spec`.
 void check_target_bodies(std::span<const WantedObject> wanted, const std::string& path,

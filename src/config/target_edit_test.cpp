@@ -48,8 +48,8 @@ devices: {f: {addons: [x]}}
         return perform(
             add_target(objects_, *parse_target_name(key), device, settings, diagnostics_));
     }
-    std::string remove(const std::string& key) {
-        return perform(remove_target(objects_, *parse_target_name(key)));
+    std::string remove(const std::string& key, std::optional<std::uint64_t> if_version = {}) {
+        return perform(remove_target(objects_, *parse_target_name(key), if_version));
     }
     std::vector<std::string> names(ObjectKind kind) const {
         std::vector<std::string> found;
@@ -98,6 +98,15 @@ TEST_F(TargetEdit, AddonsWithSettingsKeepThem) {
     ASSERT_TRUE(fleet);
     EXPECT_EQ(fleet->devices.at("web").addons.at("w").port, 8080);
     EXPECT_EQ(fleet->devices.at("web").addons.size(), 2U);
+}
+
+TEST_F(TargetEdit, RemovesOnlyTheVersionThatWasSeen) {
+    ASSERT_EQ(add("x::web", json("{}")), "");
+    const auto found =
+        std::ranges::find_if(objects_, [](const auto& one) { return one.name == "x::web"; });
+    ASSERT_NE(found, objects_.end());
+    EXPECT_EQ(remove("x::web", found->version + 1), "object.version");
+    EXPECT_EQ(remove("x::web", found->version), "");
 }
 
 TEST_F(TargetEdit, KeysOfTargets) {

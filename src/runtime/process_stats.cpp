@@ -1,6 +1,7 @@
 #include "runtime/process_stats.hpp"
 
 #include <dirent.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -62,6 +63,7 @@ ProcessStats process_stats() {
     rusage usage{};
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
         stats.cpu_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+        stats.peak_resident_bytes = static_cast<std::size_t>(usage.ru_maxrss) << 10U;
     }
     if (FILE* file = std::fopen("/proc/self/statm", "re")) {
         unsigned long size = 0;
@@ -78,6 +80,11 @@ ProcessStats process_stats() {
         stats.open_fds = stats.open_fds > 3 ? stats.open_fds - 3 : 0;
     }
     return stats;
+}
+
+std::size_t heap_bytes() {
+    const struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
 }
 
 }  // namespace pollux::runtime

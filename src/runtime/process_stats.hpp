@@ -10,10 +10,15 @@ namespace pollux::runtime {
 struct ProcessStats {
     double cpu_seconds = 0;
     std::size_t resident_bytes = 0;
+    std::size_t peak_resident_bytes = 0;
     std::size_t open_fds = 0;
 };
 
 ProcessStats process_stats();
+
+// What is allocated of the heap that all threads share; 0: the allocator does not tell. It walks
+// its free lists for this: for people who ask, not for every scrape.
+std::size_t heap_bytes();
 
 struct ThreadStats {
     std::string name;

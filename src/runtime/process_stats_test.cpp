@@ -10,6 +10,7 @@ namespace {
 TEST(ProcessStats, CountsWhatTheProcessTakes) {
     const ProcessStats before = process_stats();
     EXPECT_GT(before.resident_bytes, std::size_t{1} << 20U);
+    EXPECT_GT(before.peak_resident_bytes, std::size_t{1} << 20U);
     EXPECT_GT(before.open_fds, 0U);
     EXPECT_GE(before.cpu_seconds, 0);
     const int one = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,8 @@
 // Who works in the server: asked every second whether they are there, and measured.
 #include <fmt/format.h>
+#include <pthread.h>
+
+#include <array>
 
 #include "runtime/server.hpp"
 
@@ -11,10 +14,18 @@ constexpr std::uint64_t kMeasureEvery = 5;  // turns of the house
 constexpr const char* kStoreThread = "pollux-store";
 constexpr const char* kHistoryThread = "pollux-history";
 
+// The main thread is called like the program.
+std::string thread_name() {
+    std::array<char, 16> name{};
+    pthread_getname_np(pthread_self(), name.data(), name.size());
+    return name.data();
+}
+
 // What the core let start and saw end: polls and jobs.
 WorkCounts work_of(const CoreLoop::View& view) {
     const schedule::SchedulerCore& core = view.engine.core();
     WorkCounts work;
+    work.memory_bytes = core.memory_bytes();
     work.active = core.in_flight();
     for (std::size_t i = 0; i < core.settings().classes.size(); ++i) {
         const auto index = static_cast<std::uint16_t>(i);
@@ -71,7 +82,13 @@ void Server::watch_workers() {
     desk_->ask_alive([this](WorkCounts work) {
         later([this, work] { board_.seen("pollux-inbound", net::wall_now(), work); });
     });
+    if (alerts_) {
+        alerts_->ask_alive([this](WorkCounts work) {
+            later([this, work] { board_.seen("pollux-alerts", net::wall_now(), work); });
+        });
+    }
     board_.seen("pollux-job", net::wall_now(), jobs_->pool());
+    board_.seen(thread_name(), net::wall_now(), std::nullopt);
     note_writers();
     // The first two readings come soon, so that there is a share to be seen.
     if (house_turn_ <= 2 || house_turn_ % kMeasureEvery == 0) {
@@ -93,7 +110,8 @@ void Server::note_writers() {
     const std::uint64_t written = history.commits + history.failures;
     if (history.queue_samples == 0 || written != std::exchange(history_steps_, written)) {
         board_.seen(kHistoryThread, net::wall_now(),
-                    WorkCounts{history.queue_samples, history.commits, history.failures});
+                    WorkCounts{history.queue_samples, history.commits, history.failures,
+                               history.memory_bytes});
     }
     board_.set_failing(kHistoryThread, history.failing);
 }

@@ -20,6 +20,7 @@ constexpr base::Duration kBeforeDeadline = std::chrono::milliseconds(500);
 // Conditions that hold are told again so often.
 constexpr base::Duration kRemindAfter = std::chrono::minutes(10);
 
+constexpr std::size_t kWeighedAtOnce = 20'000;         // states of tasks: a few ms
 constexpr std::size_t kHeap = std::size_t{48} << 20U;  // 2000 HTTP requests at once take 40 MB
 
 // Whether another address of the device is worth a try.
@@ -150,7 +151,9 @@ void Shard::collect_counts(std::move_only_function<void(ShardCounts)> done) {
 
 void Shard::ask_alive(std::move_only_function<void(WorkCounts)> answer) {
     loop_->post([this, answer = std::move(answer)]() mutable {
+        weigh();
         WorkCounts work;
+        work.memory_bytes = memory_bytes_;
         for (const auto& [protocol, counts] : counts_.protocols) {
             work.active += counts.in_flight;
             for (const auto& [code, count] : counts.ended) {
@@ -162,6 +165,22 @@ void Shard::ask_alive(std::move_only_function<void(WorkCounts)> answer) {
 }
 
 // --- on the shard's thread ----------------------------------------------------------------------
+
+// With very many targets a walk takes several turns, so that no turn is long.
+void Shard::weigh() {
+    const std::size_t end = std::min(states_.size(), weighed_ + kWeighedAtOnce);
+    for (; weighed_ < end; ++weighed_) {
+        const TaskState* state = states_[weighed_].get();
+        if (state == nullptr) continue;
+        weighing_bytes_ += sizeof(TaskState) + state->memory.memory_bytes() +
+                           state->series.capacity() * sizeof(state->series[0]);
+    }
+    if (weighed_ < states_.size()) return;
+    memory_bytes_ = weighing_bytes_ + states_.capacity() * sizeof(states_[0]) +
+                    runs_.capacity() * sizeof(ActiveRun);
+    weighed_ = 0;
+    weighing_bytes_ = 0;
+}
 
 void Shard::begin(RunOrder order) {
     std::uint32_t index = 0;

@@ -142,6 +142,7 @@ class Shard {
         base::BootTime alarms_told;
     };
 
+    void weigh();
     void begin(RunOrder order);
     void ask(std::uint32_t index, std::size_t number);
     void on_reply(std::uint32_t index, model::Reply reply);
@@ -174,6 +175,10 @@ class Shard {
     std::vector<PolledSignals> signals_;
     ShardCounts counts_;
     std::uint64_t next_id_ = 1;
+    // Of the states, walked a piece at a time: where it stands, what it found, the last whole walk.
+    std::size_t weighed_ = 0;
+    std::size_t weighing_bytes_ = 0;
+    std::size_t memory_bytes_ = 0;
 };
 
 }  // namespace pollux::runtime

@@ -20,14 +20,15 @@ struct WorkCounts {
     std::uint64_t active = 0;
     std::uint64_t completed = 0;
     std::uint64_t failed = 0;
+    std::size_t memory_bytes = 0;  // what its tables hold, about; 0: not known
     bool operator==(const WorkCounts&) const = default;
 };
 
 struct WorkerRow {
     std::string name;  // of its threads: "pollux-io-0"
-    std::string kind;  // main, core, shard, jobs, inbound, api, store, history, audit, pool
-    std::string status = "ok";  // ok, silent, failing
-    base::WallTime last_seen;   // zero: nobody asks it
+    std::string kind;  // main, core, shard, jobs, inbound, alerts, api, store, history, audit, pool
+    std::string status = "running";  // ok, silent, failing; running: nobody asks it
+    base::WallTime last_seen;        // zero: nobody asks it
     std::size_t threads = 0;
     double cpu_seconds = 0;
     double cpu_share = 0;  // of one core, over the last seconds

@@ -19,7 +19,7 @@ base::Instant at(base::Duration since) { return {base::BootTime{} + since, kNow 
 
 TEST(WorkerBoard, TellsWhoIsSilentAndWhoFails) {
     WorkerBoard board;
-    board.seen("pollux-io-0", kNow, WorkCounts{1, 20, 3});
+    board.seen("pollux-io-0", kNow, WorkCounts{1, 20, 3, 4096});
     board.seen("pollux-store", kNow, std::nullopt);
     board.set_failing("pollux-store", true);
     auto rows = board.rows(kNow + 5s);
@@ -27,7 +27,7 @@ TEST(WorkerBoard, TellsWhoIsSilentAndWhoFails) {
     EXPECT_EQ(rows[0].name, "pollux-io-0");
     EXPECT_EQ(rows[0].kind, "shard");
     EXPECT_EQ(rows[0].status, "ok");
-    EXPECT_EQ(rows[0].work, (WorkCounts{1, 20, 3}));
+    EXPECT_EQ(rows[0].work, (WorkCounts{1, 20, 3, 4096}));
     EXPECT_EQ(rows[1].kind, "store");
     EXPECT_EQ(rows[1].status, "failing");
     rows = board.rows(kNow + 6s);
@@ -42,6 +42,7 @@ TEST(WorkerBoard, AddsUpThreadsOfOneNameAndComparesTwoReadings) {
     auto rows = board.rows(kNow);
     ASSERT_THAT(rows, SizeIs(2));
     EXPECT_EQ(rows[0].kind, "main");
+    EXPECT_EQ(rows[0].status, "running") << "nobody asked it";
     EXPECT_EQ(rows[1].kind, "jobs");
     EXPECT_EQ(rows[1].threads, 2U);
     EXPECT_DOUBLE_EQ(rows[1].cpu_seconds, 3.0);

@@ -41,7 +41,7 @@ constexpr Line kLines[] = {
     // --- the system
     {"read", "system", "public", kByLabels, "getDocs getDocsStyle getOpenApi"},
     {"read", "system", "general", kByLabels,
-     "getStats getVersion getQueueHistory getRegionHistory getWorkerHistory listQueues "
+     "getHealth getStats getVersion getQueueHistory getRegionHistory getWorkerHistory listQueues "
      "listRegions listWorkers"},
 
     // --- breakers and dead letters: admins only

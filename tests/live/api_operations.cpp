@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "document/write.hpp"
 #include "tests/live/api_client.hpp"
 
 namespace pollux::live {
@@ -28,7 +29,10 @@ void read_parameters(const Node& operation, ApiOperation& one) {
     const Node* parameters = operation.find("parameters");
     if (parameters == nullptr) return;
     for (const Node& parameter : parameters->items()) {
-        if (text_at(parameter, "name") == "If-Match") one.needs_if_match = true;
+        if (text_at(parameter, "name") == "If-Match") {
+            one.takes_if_match = true;
+            one.needs_if_match = text_at(parameter, "required") == "true";
+        }
         if (text_at(parameter, "in") != "query" || text_at(parameter, "required") != "true") {
             continue;
         }
@@ -38,8 +42,26 @@ void read_parameters(const Node& operation, ApiOperation& one) {
     }
 }
 
+// The schema with what it refers to in its place; no schema of ours refers to itself.
+Node resolved(const Node& schema, const Node& openapi) {
+    if (schema.is_sequence()) {
+        Node list = Node::sequence();
+        for (const Node& one : schema.items()) list.push(resolved(one, openapi));
+        return list;
+    }
+    if (!schema.is_map()) return schema;
+    if (const Node* reference = schema.find("$ref"); reference && reference->is_scalar()) {
+        const std::string& place = reference->scalar();
+        const Node* schemas = node_at(openapi, "components.schemas");
+        return resolved(*schemas->find(place.substr(place.rfind('/') + 1)), openapi);
+    }
+    Node map = Node::map();
+    for (const auto& entry : schema.entries()) map.set(entry.key, resolved(entry.value, openapi));
+    return map;
+}
+
 ApiOperation read_operation(const std::string& path, const std::string& method,
-                            const Node& operation) {
+                            const Node& operation, const Node& openapi) {
     ApiOperation one;
     one.id = text_at(operation, "operationId");
     one.path = path;
@@ -57,7 +79,7 @@ ApiOperation read_operation(const std::string& path, const std::string& method,
         const Node* content = body->find("content");
         one.takes_json = content != nullptr && content->find("application/json") != nullptr;
         if (const Node* kind = content_of(body)) {
-            one.request_schema = copy_at(*kind, "schema");
+            one.request_schema = resolved(copy_at(*kind, "schema"), openapi);
             one.request_example = copy_at(*kind, "example");
         }
     }
@@ -65,7 +87,7 @@ ApiOperation read_operation(const std::string& path, const std::string& method,
     if (responses == nullptr || responses->entries().empty()) return one;
     one.status = std::stoi(responses->entries().front().key);
     if (const Node* kind = content_of(&responses->entries().front().value)) {
-        one.response_schema = copy_at(*kind, "schema");
+        one.response_schema = resolved(copy_at(*kind, "schema"), openapi);
         one.response_example = copy_at(*kind, "example");
     }
     return one;
@@ -94,6 +116,25 @@ bool has_type(const Node& value, const std::string& type) {
         return kind == "number" && value.scalar().find_first_of(".eE") == std::string::npos;
     }
     return kind == type;
+}
+
+// One type, or a list of which one must fit; without any, everything does.
+bool has_a_type(const Node& value, const Node& schema) {
+    const Node* type = schema.find("type");
+    if (type == nullptr) return true;
+    if (type->is_scalar()) return has_type(value, type->scalar());
+    return std::ranges::any_of(type->items(),
+                               [&](const Node& one) { return has_type(value, one.scalar()); });
+}
+
+// Of those that a schema allows, the one that the value is of.
+const Node& fitting(const Node& schema, const Node& value) {
+    const Node* any = schema.find("anyOf");
+    if (any == nullptr) return schema;
+    for (const Node& one : any->items()) {
+        if (has_a_type(value, one)) return one;
+    }
+    return any->items().front();
 }
 
 void check_text(const Node& schema, const Node& value, const std::string& place,
@@ -140,19 +181,20 @@ std::vector<ApiOperation> api_operations(const Node& openapi) {
     if (paths == nullptr) return all;
     for (const auto& path : paths->entries()) {
         for (const auto& operation : path.value.entries()) {
-            all.push_back(read_operation(path.key, operation.key, operation.value));
+            all.push_back(read_operation(path.key, operation.key, operation.value, openapi));
         }
     }
     return all;
 }
 
-std::vector<std::string> schema_mistakes(const Node& schema, const Node& value,
+std::vector<std::string> schema_mistakes(const Node& told, const Node& value, Unknown unknown,
                                          const std::string& place) {
     std::vector<std::string> wrong;
-    if (!schema.is_map()) return wrong;
-    const std::string type = text_at(schema, "type");
-    if (!type.empty() && !has_type(value, type)) {
-        return {fmt::format("{} is {}, not {}", place, kind_of(value), type)};
+    if (!told.is_map()) return wrong;
+    const Node& schema = fitting(told, value);
+    if (!has_a_type(value, schema)) {
+        return {fmt::format("{} is {}, not {}", place, kind_of(value),
+                            document::to_json(*schema.find("type")))};
     }
     if (value.is_scalar()) check_text(schema, value, place, wrong);
     if (const Node* words = schema.find("enum")) {
@@ -163,61 +205,57 @@ std::vector<std::string> schema_mistakes(const Node& schema, const Node& value,
     }
     if (const Node* required = schema.find("required")) {
         for (const Node& one : required->items()) {
-            if (value.find(one.scalar()) == nullptr) {
+            if (!value.is_null() && value.find(one.scalar()) == nullptr) {
                 wrong.push_back(fmt::format("{}/{} is missing", place, one.scalar()));
             }
         }
     }
+    const auto look_at = [&](const Node& inner, const Node& part, const std::string& where) {
+        for (std::string& one : schema_mistakes(inner, part, unknown, where)) {
+            wrong.push_back(std::move(one));
+        }
+    };
     const Node* properties = schema.find("properties");
+    const Node* others = schema.find("additionalProperties");
     for (const auto& entry : value.entries()) {
         const Node* known = properties == nullptr ? nullptr : properties->find(entry.key);
         const std::string inner = place + "/" + entry.key;
         if (known != nullptr) {
-            for (std::string& one : schema_mistakes(*known, entry.value, inner)) {
-                wrong.push_back(std::move(one));
-            }
-        } else if (text_at(schema, "additionalProperties") == "false") {
+            look_at(*known, entry.value, inner);
+        } else if (others != nullptr && others->is_map()) {
+            look_at(*others, entry.value, inner);
+        } else if (others == nullptr ? unknown == Unknown::kRefused : others->scalar() == "false") {
             wrong.push_back(inner + " is not in the schema");
         }
     }
     if (const Node* items = schema.find("items")) {
-        for (const Node& one : value.items()) {
-            for (std::string& text : schema_mistakes(*items, one, place + "[]")) {
-                wrong.push_back(std::move(text));
-            }
-        }
+        for (const Node& one : value.items()) look_at(*items, one, place + "[]");
     }
     return wrong;
 }
 
-std::vector<std::string> shape_mistakes(const Node& example, const Node& value,
-                                        const std::string& place) {
-    if (kind_of(example) != kind_of(value)) {
-        return {fmt::format("{} is {}, not {}", place, kind_of(value), kind_of(example))};
+void ItemsSeen::note(const std::string& name, const Node& told, const Node& value) {
+    const Node& schema = fitting(told, value);
+    if (const Node* items = schema.find("items")) {
+        bool& seen = seen_[name];
+        seen = seen || !value.items().empty();
+        if (value.items().empty()) note(name + "[]", *items, Node());
+        for (const Node& one : value.items()) note(name + "[]", *items, one);
     }
-    std::vector<std::string> wrong;
-    for (const auto& entry : example.entries()) {
-        const Node* found = value.find(entry.key);
-        if (found == nullptr) {
-            wrong.push_back(fmt::format("{}/{} is missing", place, entry.key));
-            continue;
-        }
-        // What a map of names holds differs from fleet to fleet.
-        if (entry.key == "perType" || entry.key == "settings" || entry.key == "spec" ||
-            entry.key == "labels") {
-            continue;
-        }
-        for (std::string& one : shape_mistakes(entry.value, *found, place + "/" + entry.key)) {
-            wrong.push_back(std::move(one));
-        }
+    const Node* properties = schema.find("properties");
+    if (properties == nullptr) return;
+    for (const auto& one : properties->entries()) {
+        const Node* part = value.find(one.key);
+        note(name + "." + one.key, one.value, part == nullptr ? Node() : *part);
     }
-    if (!example.items().empty() && !value.items().empty()) {
-        for (std::string& one :
-             shape_mistakes(example.items().front(), value.items().front(), place + "/0")) {
-            wrong.push_back(std::move(one));
-        }
+}
+
+std::vector<std::string> ItemsSeen::filled() const {
+    std::vector<std::string> names;
+    for (const auto& [name, seen] : seen_) {
+        if (seen) names.push_back(name);
     }
-    return wrong;
+    return names;
 }
 
 }  // namespace pollux::live

@@ -1,6 +1,8 @@
 // The operations of an API as its OpenAPI document lists them: what tables of tests go through.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct ApiOperation {
     std::string area;
     std::string rate;
     bool everywhere = false;  // only for those who may do it to everything
+    bool takes_if_match = false;
     bool needs_if_match = false;
     bool takes_json = false;
     std::size_t body_limit = 0;
@@ -37,13 +40,22 @@ struct ApiOperation {
 
 std::vector<ApiOperation> api_operations(const document::Node& openapi);
 
+// Whether keys that a schema does not tell of are a mistake: in our answers they are.
+enum class Unknown : std::uint8_t { kTaken, kRefused };
+
 // What is wrong with a value by a JSON schema, as far as ours use it; empty: nothing.
 std::vector<std::string> schema_mistakes(const document::Node& schema, const document::Node& value,
+                                         Unknown unknown = Unknown::kTaken,
                                          const std::string& place = "");
 
-// Every key of the example is in the value, and holds the same kind of thing; lists by their first
-// items. What the value lacks is told.
-std::vector<std::string> shape_mistakes(const document::Node& example, const document::Node& value,
-                                        const std::string& place = "");
+// Which lists of answers had something in them, so that their items were compared with the schema.
+class ItemsSeen {
+  public:
+    void note(const std::string& name, const document::Node& schema, const document::Node& value);
+    std::vector<std::string> filled() const;  // those that had something
+
+  private:
+    std::map<std::string, bool> seen_;  // "listJobs.items": whether
+};
 
 }  // namespace pollux::live

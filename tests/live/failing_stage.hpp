@@ -23,10 +23,12 @@ class FailingStage : public ApiStage {
 
     FailingStage() : fleet_(lab::FleetServer::start({.snmp = 0, .http = kDevices}).value()) {}
 
-    // Starts everything; returns when everything that fails is a dead letter.
-    void start_failing(Environment environment = {}) {
+    // Starts everything; returns when everything that fails is a dead letter. `more` is further
+    // text of the fleet.
+    void start_failing(Environment environment = {}, const std::string& more = "") {
         // Intervals this short live at the fast pace: a dead letter after ten seconds.
-        std::string text = addon_settings("interval: {min: 4s, base: 4s, max: 4s}") + "devices:\n";
+        std::string text =
+            addon_settings("interval: {min: 4s, base: 4s, max: 4s}") + more + "devices:\n";
         for (std::size_t i = 1; i <= kDevices; ++i) {
             if (i == kGone) {
                 text += fmt::format(

@@ -222,6 +222,12 @@ TEST_F(FailureControl, BulkActsTakeAllOrThoseOfATypeOrAListOfKeys) {
     ASSERT_EQ(two.status, 200) << two.body;
     EXPECT_EQ(two.at("success"), "true");
     EXPECT_EQ(two.at("tasksRetried"), "2");
+    // Those that were named for nothing are told.
+    EXPECT_EQ(two.at("passedOver.0.key"), web_key(kWell));
+    EXPECT_EQ(two.at("passedOver.0.why"), "nothing_to_do");
+    EXPECT_EQ(two.at("passedOver.1.key"), "http-json::nobody");
+    EXPECT_EQ(two.at("passedOver.1.why"), "unknown");
+    EXPECT_EQ(two.at("passedOver.2.key"), "");
     std::vector<std::string> keys = {two.at("keys.0"), two.at("keys.1")};
     EXPECT_THAT(keys, testing::UnorderedElementsAre(web_key(kLocked), web_key(kLocked + 1)));
     EXPECT_TRUE(is_well(kLocked));
@@ -342,6 +348,13 @@ TEST_F(FailureControl, ListsAreFilteredPagedAndLimitedToWhatOneMaySee) {
             .status,
         403);
     EXPECT_EQ(instance_text(kTired, "deadLetter.present"), "true");
+    // What is elsewhere is not there for them.
+    const ApiAnswer part =
+        berlin.post("/api/monitoring/dlq/retry",
+                    fmt::format(R"({{"keys":["{}","{}"]}})", web_key(kTired), web_key(kWell)));
+    EXPECT_EQ(part.at("tasksRetried"), "0") << part.body;
+    EXPECT_EQ(part.at("passedOver.0.why"), "unknown");
+    EXPECT_EQ(part.at("passedOver.1.why"), "nothing_to_do");
 }
 
 }  // namespace

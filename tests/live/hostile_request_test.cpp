@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "document/write.hpp"
 #include "tests/live/api_operations.hpp"
 #include "tests/live/api_stage.hpp"
 
@@ -177,6 +178,26 @@ TEST_F(HostileRequest, AWrongMethodIsToldWhichAreRight) {
     }
 }
 
+TEST_F(HostileRequest, WhereNoVersionIsComparedIfMatchIsAnError) {
+    ASSERT_NO_FATAL_FAILURE(begin());
+    ApiClient root = admin();
+    std::size_t asked = 0;
+    for (const ApiOperation& operation : operations_) {
+        if (operation.safe() || operation.takes_if_match) continue;
+        const bool shown = operation.takes_json && !operation.request_example.is_null();
+        std::string body;
+        if (shown) body = document::to_json(operation.request_example);
+        const ApiAnswer answer =
+            root.ask(operation.method, operation.target("http-json::nobody", "nobody"), body,
+                     {"If-Match: \"v1\""});
+        EXPECT_GE(answer.status, 400) << operation.name() << answer.body;
+        if (!shown && operation.takes_json) continue;  // its missing body is told first
+        EXPECT_EQ(answer.at("code"), "api.if_match") << operation.name() << answer.body;
+        ++asked;
+    }
+    EXPECT_GT(asked, 30U);
+}
+
 TEST_F(HostileRequest, AChangeNeedsTheVersionItStartsFrom) {
     ASSERT_NO_FATAL_FAILURE(begin());
     ApiClient root = admin();
@@ -206,6 +227,19 @@ TEST_F(HostileRequest, AChangeNeedsTheVersionItStartsFrom) {
     const std::string user = root.get("/api/users/root").header("etag");
     ASSERT_EQ(root.put("/api/users/root", R"({"display":"R"})", {"If-Match: " + user}).status, 200);
     EXPECT_EQ(root.put("/api/users/root", R"({"display":"S"})", {"If-Match: " + user}).status, 412);
+    EXPECT_EQ(root.ask("DELETE", "/api/users/root", "", {"If-Match: " + user}).status, 412);
+    ASSERT_EQ(root.post("/api/targets", R"({"addon":"tcp-port","device":"lab-1","spec":{"port":1},)"
+                                        R"("device_spec":{"address":"127.0.0.1"}})")
+                  .status,
+              201);
+    const std::string target = root.get("/api/targets/tcp-port::lab-1").header("etag");
+    ASSERT_EQ(
+        root.put("/api/targets/tcp-port::lab-1", R"({"port":2})", {"If-Match: " + target}).status,
+        200);
+    EXPECT_EQ(
+        root.ask("DELETE", "/api/targets/tcp-port::lab-1", "", {"If-Match: " + target}).status,
+        412);
+    EXPECT_EQ(root.get("/api/targets/tcp-port::lab-1").status, 200);
     EXPECT_EQ(
         root.ask("GET", "/api/groups/lab", "", {"If-None-Match: " + changed.header("etag")}).status,
         304);

@@ -113,6 +113,30 @@ TEST_F(Lists, OfUsersAreFiltered) {
     EXPECT_EQ(root.get("/api/users?role=king").status, 400);
 }
 
+TEST_F(Lists, OfTargetsAreFilteredByLabelsAndOrigin) {
+    ASSERT_NO_FATAL_FAILURE(
+        start("devices:\n"
+              "  a: {address: 127.0.0.1, labels: {site: bonn, rack: r1}, addons: [icmp-ping]}\n"
+              "  b: {address: 127.0.0.1, labels: {site: bonn}, addons: [icmp-ping]}\n"));
+    ApiClient root = admin();
+    ASSERT_EQ(root.post("/api/targets", R"({"addon":"icmp-ping","device":"c","device_spec":)"
+                                        R"({"address":"127.0.0.1","labels":{"site":"ulm"}}})")
+                  .status,
+              201);
+    const auto devices = [&](const std::string& query) {
+        return names(root.get("/api/targets" + query), "device");
+    };
+    EXPECT_THAT(devices(""), ElementsAre("a", "b", "c"));
+    EXPECT_THAT(devices("?label=site=bonn"), ElementsAre("a", "b"));
+    EXPECT_THAT(devices("?label=site=bonn&label=rack=r1"), ElementsAre("a"));
+    EXPECT_THAT(devices("?label=site=elsewhere"), IsEmpty());
+    EXPECT_THAT(devices("?origin=file"), ElementsAre("a", "b"));
+    EXPECT_THAT(devices("?origin=api&label=site=ulm"), ElementsAre("c"));
+    EXPECT_THAT(paged(root, "/api/targets?label=site=bonn", 1, "device"), ElementsAre("a", "b"));
+    EXPECT_EQ(root.get("/api/targets?label=bonn").at("errors.0.parameter"), "label");
+    EXPECT_EQ(root.get("/api/targets?origin=nobody").status, 400);
+}
+
 TEST_F(Lists, OfJobsAreFilteredByLabels) {
     ASSERT_NO_FATAL_FAILURE(start("devices: {}\n"));
     ApiClient root = admin();

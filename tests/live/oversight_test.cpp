@@ -239,7 +239,8 @@ TEST_F(Oversight, WorkersAndQueuesTellWhatWentOnAndQueuesRememberIt) {
         return std::stoll("0" + text_at(queue(root), "day.finished")) >= 4;
     })) << root.get("/api/queues").body;
     const Node before = queue(root);
-    EXPECT_EQ(text_at(before, "tasks"), "2");
+    EXPECT_EQ(text_at(before, "tasks"), "2") << "also while they are polled";
+    EXPECT_FALSE(text_at(before, "in_flight").empty());
     EXPECT_EQ(text_at(before, "day.success_ratio"), "1");
     EXPECT_GT(std::stod(text_at(before, "day.mean")), 0);
     EXPECT_GT(std::stod(text_at(before, "day.p95")), 0);
@@ -252,14 +253,30 @@ TEST_F(Oversight, WorkersAndQueuesTellWhatWentOnAndQueuesRememberIt) {
     })) << root.get("/api/workers").body;
     const Node page = root.get("/api/workers").json();
     EXPECT_GT(std::stoll(text_at(page, "process.resident_bytes")), 1 << 20);
-    for (const char* name : {"pollux-io-0", "pollux-core", "pollux-store", "pollux-inbound",
-                             "pollux-job", "pollux-api", "pollux-history"}) {
+    EXPECT_GE(std::stoll(text_at(page, "process.peak_resident_bytes")), 1 << 20);
+    for (const char* name :
+         {"pollux-io-0", "pollux-core", "pollux-store", "pollux-inbound", "pollux-job",
+          "pollux-api", "pollux-history", "pollux-alerts", "pollux"}) {
         const Node* row = entry_with(*page.find("items"), "name", name);
         ASSERT_NE(row, nullptr) << name;
         EXPECT_EQ(text_at(*row, "status"), "ok") << name;
         EXPECT_FALSE(text_at(*row, "cpu_seconds").empty()) << name;
         EXPECT_FALSE(text_at(*row, "last_seen").empty()) << name;
     }
+    // What their tables hold, of those that know.
+    for (const char* kind : {"shard", "core", "alerts"}) {
+        EXPECT_TRUE(eventually([&] {
+            std::int64_t bytes = 0;
+            const Node now = root.get("/api/workers").json();
+            for (const Node& row : now.find("items")->items()) {
+                if (text_at(row, "kind") == kind) {
+                    bytes += std::stoll("0" + text_at(row, "memory_bytes"));
+                }
+            }
+            return bytes > 0;
+        })) << kind;
+    }
+    EXPECT_EQ(root.get("/api/health").at("status"), "ok") << root.get("/api/health").body;
     // The board is as of the last turn of the house.
     EXPECT_TRUE(eventually([&] {
         std::int64_t completed = 0;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "runtime/alerts/alert_work.hpp"
@@ -189,6 +190,16 @@ AlertStanding AlertDesk::Work::standing_of(const model::Alert& alert) const {
         standing.silenced_by = std::move(hold->ids);
     }
     return standing;
+}
+
+WorkCounts AlertDesk::Work::done() const {
+    WorkCounts work;
+    work.active = ledger_.waiting();
+    work.completed =
+        std::accumulate(counts_.created.begin(), counts_.created.end(), counts_.resolved);
+    work.failed = engine_.stats().refused;
+    work.memory_bytes = engine_.memory_bytes();
+    return work;
 }
 
 AlertCounts AlertDesk::Work::counts() const {

@@ -165,6 +165,10 @@ void AlertDesk::standing_of(model::Alert alert, std::move_only_function<void(Ale
     });
 }
 
+void AlertDesk::ask_alive(std::move_only_function<void(WorkCounts)> answer) {
+    loop_->post([this, answer = std::move(answer)]() mutable { answer(work_->done()); });
+}
+
 void AlertDesk::collect_counts(std::move_only_function<void(AlertCounts)> done) {
     loop_->post([this, done = std::move(done)]() mutable { done(work_->counts()); });
 }

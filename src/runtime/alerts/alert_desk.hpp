@@ -39,6 +39,7 @@
 #include "runtime/alerts/notify_policy.hpp"
 #include "runtime/event_feed.hpp"
 #include "runtime/signal_news.hpp"
+#include "runtime/worker_board.hpp"
 #include "store/store.hpp"
 
 namespace pollux::runtime {
@@ -154,6 +155,9 @@ class AlertDesk {
     // How an alert stands at this moment.
     void standing_of(model::Alert alert, std::move_only_function<void(AlertStanding)> done);
     void collect_counts(std::move_only_function<void(AlertCounts)> done);
+    // Calls back from the desk's thread: it is alive, and this is what it did. What waits for its
+    // commit, alerts that were raised or ended, those that found no room.
+    void ask_alive(std::move_only_function<void(WorkCounts)> answer);
 
   private:
     class Work;  // everything that lives on the desk's thread

@@ -65,6 +65,7 @@ class AlertDesk::Work {
     AlertTally tally(const AlertSight& visible) const;
     AlertStanding standing_of(const model::Alert& alert) const;
     AlertCounts counts() const;
+    WorkCounts done() const;
     bool idle() const { return ledger_.idle(); }
 
   private:

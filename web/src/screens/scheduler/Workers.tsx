@@ -92,6 +92,7 @@ function WorkerTable(props: { workers: Workers; past: ReadonlyMap<string, readon
     { id: 'status', title: 'Status', width: '96px', cell: (row) => <StatusMark status={row.status} />, value: (row) => row.status },
     { id: 'cpu', title: 'Processor', help: 'Share of one core, over the last seconds', width: '190px', cell: (row) => <Cpu row={row} />, value: (row) => row.cpu_share / Math.max(1, row.threads) },
     { id: 'curve', title: 'While you look', width: '100px', cell: (row) => <Sparkline values={props.past.get(row.name) ?? []} label={`Processor share of ${row.name} since this page was opened`} width={80} /> },
+    { id: 'memory', title: 'Tables', help: 'What its tables hold, about; all threads share the memory of the process', width: '84px', end: true, cell: (row) => (row.memory_bytes === undefined ? '–' : bytes(row.memory_bytes)), value: (row) => row.memory_bytes ?? null },
     { id: 'active', title: 'Active', width: '76px', end: true, cell: (row) => count(row.active), value: (row) => row.active ?? null },
     { id: 'completed', title: 'Completed', width: '94px', end: true, cell: (row) => count(row.completed), value: (row) => row.completed ?? null },
     { id: 'failed', title: 'Failed', width: '76px', end: true, cell: (row) => count(row.failed), value: (row) => row.failed ?? null },
@@ -119,7 +120,7 @@ function WorkerTable(props: { workers: Workers; past: ReadonlyMap<string, readon
 }
 
 function StatusMark(props: { status: string }): JSX.Element {
-  const state = () => (props.status === 'ok' ? 'ok' : props.status === 'silent' ? 'stale' : 'failed');
+  const state = () => (props.status === 'ok' || props.status === 'running' ? 'ok' : props.status === 'silent' ? 'stale' : 'failed');
   return <StateMark state={state()} word={props.status} />;
 }
 
@@ -145,7 +146,7 @@ function QueueTable(props: { queues: Queues; open: (name: string) => void }): JS
       card={(row) => (
         <div class="scheduler-card">
           <span class="row"><strong>{row.class}</strong><span class="spring" /><Judged limit={kLimits.success} measured={row.day.success_ratio} text={percent(row.day.success_ratio, 2)} /></span>
-          <span class="muted small">{count(row.tasks)} tasks, {count(row.length)} ready, {compact(row.start_rate)}/s start</span>
+          <span class="muted small">{count(row.tasks)} tasks, {count(row.length)} waiting, {compact(row.start_rate)}/s start</span>
           <span class="muted small">24 h: {count(row.day.finished)} ended, {count(row.day.failed)} failed, mean {duration(row.day.mean)}</span>
         </div>
       )}
@@ -198,7 +199,7 @@ const kRates: Column<Omit<Queue, 'class' | 'tasks' | 'length'>>[] = [
 const kQueues: Column<Queue>[] = [
   { id: 'class', title: 'Class', width: 'minmax(150px, 2fr)', fixed: true, cell: (row) => row.class, value: (row) => row.class },
   { id: 'tasks', title: 'Tasks', width: '76px', end: true, cell: (row) => count(row.tasks), value: (row) => row.tasks },
-  { id: 'length', title: 'Ready', width: '70px', end: true, cell: (row) => count(row.length), value: (row) => row.length },
+  { id: 'length', title: 'Waiting', help: 'Due, and wait for their turn or for room', width: '76px', end: true, cell: (row) => count(row.length), value: (row) => row.length },
   ...kRates,
 ];
 

@@ -153,7 +153,8 @@ export interface Policies {
 export interface Worker {
   name: string;
   kind: string;
-  status: 'ok' | 'silent' | 'failing';
+  /** Running: a thread that nobody asks. */
+  status: 'ok' | 'silent' | 'failing' | 'running';
   last_seen?: string;
   threads: number;
   cpu_seconds: number;
@@ -161,11 +162,13 @@ export interface Worker {
   active?: number;
   completed?: number;
   failed?: number;
+  /** What its tables hold, about; the rest of the memory belongs to all of them. */
+  memory_bytes?: number;
 }
 
 export interface Workers {
   time: string;
-  process: { cpu_seconds: number; resident_bytes: number; open_fds: number };
+  process: { cpu_seconds: number; resident_bytes: number; peak_resident_bytes: number; heap_bytes?: number; open_fds: number };
   items: Worker[];
 }
 
