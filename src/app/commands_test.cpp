@@ -8,6 +8,7 @@
 #include "app/command_test_support.hpp"
 #include "app/control_test_support.hpp"
 #include "app/fleet_access.hpp"
+#include "app/fleet_workspace.hpp"
 #include "lab/fleet_file.hpp"
 #include "lab/fleet_server.hpp"
 #include "protocol/snmp/test_snmpd.hpp"
@@ -137,6 +138,16 @@ TEST(ExplainCommand, ShowsTheGatesOfATarget) {
     const Printed alone = run({"explain", "x", "--data", folder.path()});
     EXPECT_EQ(alone.status, 1);
     EXPECT_THAT(alone.err, HasSubstr("pollux serve"));
+}
+
+// With the parameters that the addons of the binary take.
+TEST(CheckCommand, TheExamplesAreGood) {
+    for (const char* folder : {"examples/starter", "examples/campus", "examples/alerting"}) {
+        FleetArguments arguments;
+        arguments.paths = {folder};
+        const CommandOutput checked = run_check(arguments, real_fleet_ports());
+        EXPECT_EQ(checked.status, 0) << folder << "\n" << checked.out << checked.err;
+    }
 }
 
 TEST(ApplyCommand, WorksWithoutAServer) {
