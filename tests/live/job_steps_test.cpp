@@ -161,7 +161,7 @@ TEST_F(JobSteps, OnlyWhoMayChangeAddonsTriesAManifestOfTheirOwn) {
     ApiClient olga = client_with(new_user("olga", R"([{"role":"operator"}])"));
     const std::string manifest =
         R"(schema: pollux/1\nname: door\nversion: 1.0.0\ntitle: Door\ndescription: Open.\n)"
-        R"(protocol: http\ninterval: 60s\nhttp:\n  endpoints:\n    - {name: a, path: /?k=s3cret}\n)"
+        R"(protocol: http\ninterval: 60s\nhttp:\n  endpoints:\n    - {name: a, path: '/?k=s3cret'}\n)"
         R"(metrics:\n  - {name: open, type: gauge, help: Open., path: $.open}\n)";
     const std::string body =
         fmt::format(R"({{"jobs":[{{"name":"it","type":"trial","device":"hall","hold":true,)"
