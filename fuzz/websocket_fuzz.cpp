@@ -1,5 +1,6 @@
-// The reader of WebSocket frames takes what anybody sends. Whatever the bytes are: it ends, holds
-// its limit, and understands the same however the bytes are cut; what it understood can be sent.
+// The reader of WebSocket frames takes what anybody sends, compressed or not. Whatever the bytes
+// are: it ends, holds its limit, and understands the same however the bytes are cut; what it
+// understood can be sent.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -24,8 +25,8 @@ struct Seen {
     bool operator==(const Seen&) const = default;
 };
 
-std::vector<Seen> decode(bool masked, std::string_view bytes, std::size_t piece) {
-    WebSocketDecoder decoder(masked, kLimit);
+std::vector<Seen> decode(bool masked, bool inflates, std::string_view bytes, std::size_t piece) {
+    WebSocketDecoder decoder(masked, kLimit, inflates);
     std::vector<Seen> all;
     while (!bytes.empty()) {
         std::string_view part = bytes.substr(0, piece);
@@ -48,17 +49,18 @@ std::vector<Seen> decode(bool masked, std::string_view bytes, std::size_t piece)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const bool masked = data[0] % 2 == 0;
+    const bool inflates = data[0] >= 128;
     const std::size_t piece = 1 + data[0] / 2 % 17;
     const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-    const std::vector<Seen> whole = decode(masked, bytes, bytes.size());
-    POLLUX_CHECK(decode(masked, bytes, piece) == whole);
+    const std::vector<Seen> whole = decode(masked, inflates, bytes, bytes.size());
+    POLLUX_CHECK(decode(masked, inflates, bytes, piece) == whole);
     for (const Seen& one : whole) {
         if (one.event != Event::kText) continue;
         POLLUX_CHECK(pollux::base::is_valid_utf8(one.payload));
         std::string again;
         pollux::net::append_masked_frame(again, pollux::net::WebSocketOpcode::kText, one.payload,
                                          0x01020304);
-        POLLUX_CHECK(decode(true, again, 3) == std::vector<Seen>{one});
+        POLLUX_CHECK(decode(true, inflates, again, 3) == std::vector<Seen>{one});
     }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "document/write.hpp"
 #include "extract/compiled_addon.hpp"
 #include "runtime/addon_shelf.hpp"
+#include "runtime/trial/trial_page.hpp"
 
 namespace pollux::api {
 namespace {

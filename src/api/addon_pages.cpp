@@ -41,18 +41,6 @@ void write_details(JsonWriter& json, const extract::CompiledAddon& compiled) {
     json.end_array();
 }
 
-void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
-    json.key(key).array();
-    for (const std::string& text : texts) json.value(text);
-    json.end_array();
-}
-
-void write_texts(JsonWriter& json, std::string_view key, const runtime::TrialTexts& texts) {
-    json.key(key).object();
-    for (const auto& [name, text] : texts) json.field(name, text);
-    json.end_object();
-}
-
 }  // namespace
 
 AddonCounts targets_by_addon(const runtime::FleetView& view) {
@@ -97,36 +85,6 @@ void write_addon(JsonWriter& json, const runtime::FleetView& view, const AddonCo
     if (addon.interval) json.field("interval", base::to_seconds(*addon.interval));
     if (details) write_details(json, compiled);
     json.end_object();
-}
-
-std::string trial_page(const std::vector<std::string>& asks,
-                       const std::vector<runtime::TrialStep>& steps) {
-    std::string page;
-    JsonWriter json(page);
-    json.object();
-    write_texts(json, "asks", asks);
-    json.key("steps").array();
-    for (const runtime::TrialStep& step : steps) {
-        json.object().field("failed", step.failed).field("changed", step.changed);
-        write_texts(json, "readings", step.readings);
-        write_texts(json, "samples", step.samples);
-        write_texts(json, "conditions", step.conditions);
-        write_texts(json, "rows", step.rows);
-        json.key("signals").array();
-        for (const model::Signal& signal : step.signals) {
-            json.object().field("type", signal.type).text_field("subject", signal.subject);
-            json.field("clear", signal.clear).field("severity", signal.severity);
-            json.text_field("title", signal.title).text_field("message", signal.message);
-            json.end_object();
-        }
-        json.end_array();
-        write_texts(json, "problems", step.problems);
-        json.field("missing", step.missing).field("dropped", step.dropped);
-        json.field("degraded", step.degraded).field("unreadable", step.unreadable);
-        json.field("restarted", step.restarted).end_object();
-    }
-    json.end_array().end_object();
-    return page;
 }
 
 }  // namespace pollux::api

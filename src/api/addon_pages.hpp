@@ -1,4 +1,4 @@
-// Addons as JSON: where they come from, what they read, and what a trial of one gave.
+// Addons as JSON: where they come from, and what they read.
 #pragma once
 
 #include <map>
@@ -8,7 +8,6 @@
 
 #include "document/json_writer.hpp"
 #include "runtime/fleet_view.hpp"
-#include "runtime/trial/addon_trial.hpp"
 
 namespace pollux::api {
 
@@ -26,8 +25,5 @@ void write_addon(document::JsonWriter& json, const runtime::FleetView& view,
 
 // Of what is stored about it; 0: nothing is.
 std::uint64_t addon_revision(const runtime::FleetView& view, std::string_view name);
-
-std::string trial_page(const std::vector<std::string>& asks,
-                       const std::vector<runtime::TrialStep>& steps);
 
 }  // namespace pollux::api

@@ -89,7 +89,8 @@ std::string poll_data(const runtime::PollNews& news) {
     std::string text;
     JsonWriter json(text);
     json.object().field("outcome", model::to_string(news.outcome)).field("at", news.at);
-    json.field("duration", base::to_seconds(news.duration)).text_field("code", news.code);
+    json.field("duration", base::to_seconds(news.duration));
+    json.field("lag", base::to_seconds(news.lag)).text_field("code", news.code);
     json.field("trigger", model::to_string(news.trigger)).field("failures", news.failures);
     json.field("staleness", news.staleness).time_field("next_due", news.next_due).end_object();
     return text;

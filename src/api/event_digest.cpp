@@ -26,6 +26,7 @@ std::string brief_of(const runtime::PollNews& news) {
     document::JsonWriter json(row);
     json.array().value(parts_of(news.key).second).value(news.at.us / 1000);
     json.value(std::chrono::ceil<std::chrono::milliseconds>(news.duration).count()).value(next);
+    json.value(std::chrono::floor<std::chrono::milliseconds>(news.lag).count());
     if (news.outcome != model::Outcome::kOk || news.failures > 0) {
         json.value(model::to_string(news.outcome)).value(news.failures).value(news.code);
     }

@@ -1,10 +1,10 @@
 // Results of polls for a follower that takes them together, once a second: a tenth of the bytes of
 // one message for each. A page that shows thousands of targets asks for this.
 //
-//   {"type":"poll_results","seq":N,"data":{"snmp-system":[["sw-1",AT,DURATION,NEXT],...]}}
+//   {"type":"poll_results","seq":N,"data":{"snmp-system":[["sw-1",AT,DURATION,NEXT,LAG],...]}}
 //
-// AT in ms since 1970, DURATION in ms, NEXT in ms after AT or 0. A row goes on with outcome,
-// failures in a row and code unless the outcome is `ok` and nothing failed before.
+// AT in ms since 1970, DURATION and LAG in ms, NEXT in ms after AT or 0. A row goes on with
+// outcome, failures in a row and code unless the outcome is `ok` and nothing failed before.
 #pragma once
 
 #include <cstdint>

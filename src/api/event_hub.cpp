@@ -60,6 +60,7 @@ struct EventHub::Client {
     bool behind = false;         // the buffer is full: goes on when it is drained
     bool again = false;          // has more to look at in the next turn
     bool gathers = false;        // takes results of polls together
+    bool deflate = false;        // takes compressed messages
     EventDigest digest;          // of those that were not sent yet
     std::string owed;            // answers for which there was no room
     std::uint32_t messages = 0;  // since the last look at the login
@@ -229,7 +230,7 @@ std::optional<Problem> EventHub::no_room_for(const access::Principal& principal)
 }
 
 void EventHub::accept(Call call) {
-    const net::WebSocketHandshake handshake = net::websocket_handshake(call.request);
+    const net::WebSocketHandshake handshake = net::websocket_handshake(call.request, true);
     if (handshake.status != 101) {
         call.problem(Problem{.status = handshake.status,
                              .code = "api.websocket",
@@ -244,14 +245,14 @@ void EventHub::accept(Call call) {
         return;
     }
     call.upgrade(handshake.head,
-                 [this, principal = call.principal](std::unique_ptr<net::ByteStream> stream,
-                                                    std::string unread) mutable {
-                     adopt(std::move(principal), std::move(stream), std::move(unread));
+                 [this, principal = call.principal, deflate = handshake.deflate](
+                     std::unique_ptr<net::ByteStream> stream, std::string unread) mutable {
+                     adopt(std::move(principal), std::move(stream), std::move(unread), deflate);
                  });
 }
 
 void EventHub::adopt(access::Principal principal, std::unique_ptr<net::ByteStream> stream,
-                     std::string unread) {
+                     std::string unread, bool deflate) {
     // Several may have been on their way at once.
     const bool room = !no_room_for(principal);
     auto made = std::make_unique<Client>();
@@ -265,7 +266,9 @@ void EventHub::adopt(access::Principal principal, std::unique_ptr<net::ByteStrea
     }
     client.principal = std::move(principal);
     client.position = ring_.newest();
+    client.deflate = deflate;
     net::WebSocketOptions options;
+    options.deflate = deflate;
     options.send_limit = options_.send_limit;
     options.ping_interval = options_.ping_interval;
     options.pong_timeout = options_.pong_timeout;
@@ -298,7 +301,17 @@ void EventHub::close_all(std::uint16_t code, std::string_view reason) {
 }
 
 void EventHub::answer(Client& client, std::string_view text) {
-    answer_encoded(client, encoded(text));
+    const bool pack = client.deflate && text.size() >= net::kWorthDeflating;
+    answer_encoded(client, pack ? packed(text) : encoded(text));
+}
+
+const std::string& EventHub::packed(std::string_view text) {
+    if (text != packed_text_) {
+        packed_text_ = text;
+        packed_frame_.clear();
+        deflater_.append_text(packed_frame_, text);
+    }
+    return packed_frame_;
 }
 
 // Answers come in their order; a few of them wait for who reads slowly.

@@ -25,6 +25,7 @@
 #include "api/event_ring.hpp"
 #include "net/event_loop.hpp"
 #include "net/websocket.hpp"
+#include "net/websocket_deflate.hpp"
 #include "runtime/fleet_view.hpp"
 
 namespace pollux::api {
@@ -86,9 +87,9 @@ class EventHub {
 
     // A request for a WebSocket.
     void accept(Call call);
-    // A connection that is one already.
+    // A connection that is one already; `deflate` as its handshake said.
     void adopt(access::Principal principal, std::unique_ptr<net::ByteStream> stream,
-               std::string unread);
+               std::string unread, bool deflate = false);
 
     bool wanted(EventType type) const { return wanted_[static_cast<std::size_t>(type)] > 0; }
     const EventRing& ring() const { return ring_; }
@@ -113,6 +114,7 @@ class EventHub {
     void resume(Client& client, std::uint64_t number);
     void answer(Client& client, std::string_view text);
     void answer_encoded(Client& client, std::string frame);
+    const std::string& packed(std::string_view text);
     void drained(Client& client);
     void advance(Client& client);
     void tell_resync(Client& client);
@@ -144,6 +146,9 @@ class EventHub {
     std::uint64_t fleet_ = 1;  // changes with view_
     std::array<std::uint32_t, kEventTypes> wanted_{};
     std::string status_;
+    net::MessageDeflater deflater_;
+    std::string packed_text_;   // the last text that was compressed,
+    std::string packed_frame_;  // and its frame: most who gather follow the same
     EventHubCounts counts_;
     net::Timer logins_timer_;
     net::Timer digest_timer_;

@@ -446,6 +446,7 @@ TEST_F(EventHubTest, ResultsComeTogetherForWhoAsksForThat) {
     bad.failures = 2;
     bad.code = "http.timeout";
     bad.next_due = {};
+    bad.lag = std::chrono::milliseconds(1500);
     for (const runtime::PollNews* one : {&good, &bad}) {
         hub->publish(kPollResult, one->key, "{}", nullptr, brief_of(*one));
     }
@@ -454,9 +455,10 @@ TEST_F(EventHubTest, ResultsComeTogetherForWhoAsksForThat) {
     EXPECT_THAT(
         told(page),
         ElementsAre(
-            fmt::format(R"({{"type":"poll_results","seq":{0},"data":{{"http":[["a",{1},13,60000],)"
-                        R"(["b#slow",{1},13,0,"transient",2,"http.timeout"]]}}}})",
-                        kFirst + 1, at),
+            fmt::format(
+                R"({{"type":"poll_results","seq":{0},"data":{{"http":[["a",{1},13,60000,0],)"
+                R"(["b#slow",{1},13,0,1500,"transient",2,"http.timeout"]]}}}})",
+                kFirst + 1, at),
             event(kFirst + 2, "http::a")))
         << "in the order of their numbers";
     EXPECT_THAT(told(other), ElementsAre(event(kFirst, "http::a", "poll_result"),

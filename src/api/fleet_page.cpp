@@ -109,8 +109,9 @@ class FleetPage {
         }
     }
 
-    std::string write() {
+    std::string write(std::string_view version, bool partial) {
         json_.object().field("time", fleet_.now).field("seq", fleet_.seq);
+        json_.text_field("version", version).field("partial", partial);
         write_dictionaries();
         json_.field("count", fleet_.shown.size()).key("columns").object();
         write_names();
@@ -224,6 +225,8 @@ class FleetPage {
 
 }  // namespace
 
-std::string fleet_page(const FleetSnapshot& fleet) { return FleetPage(fleet).write(); }
+std::string fleet_page(const FleetSnapshot& fleet, std::string_view version, bool partial) {
+    return FleetPage(fleet).write(version, partial);
+}
 
 }  // namespace pollux::api

@@ -66,6 +66,9 @@ using AlsoAsked =
 void take_snapshot(const ServerLink& link, FleetSnapshot wanted, runtime::AlertSight sight,
                    AlsoAsked also, std::move_only_function<void(FleetSnapshot)> done);
 
-std::string fleet_page(const FleetSnapshot& fleet);
+// `version` names this answer, see FleetMarks; empty: it cannot be gone on from. `partial`: it
+// holds only some of what is seen.
+std::string fleet_page(const FleetSnapshot& fleet, std::string_view version = {},
+                       bool partial = false);
 
 }  // namespace pollux::api

@@ -5,6 +5,7 @@
 #include "api/alert_acts.hpp"
 #include "api/alert_queries.hpp"
 #include "api/event_hub.hpp"
+#include "api/fleet_changes.hpp"
 #include "api/fleet_snapshot.hpp"
 #include "api/job_scope.hpp"
 #include "api/made_once.hpp"
@@ -19,6 +20,7 @@ using access::Permission;
 
 constexpr base::Duration kDay = std::chrono::hours(24);
 constexpr std::size_t kMostIncidentPages = 10;
+constexpr std::size_t kMostAsked = 50;  // targets by name; a query has 64 parameters at most
 
 struct Gathering {
     ServerLink link;
@@ -173,8 +175,8 @@ constexpr std::string_view kOverviewExample =
 
 // The second row is of a target that is heard, not polled.
 constexpr std::string_view kFleetExample =
-    R"({"time":"2026-01-02T03:04:05.000Z","seq":30064771072,"groups":["berlin"],)"
-    R"("label_sets*":[{"site":"berlin"}],"count":2,"columns":{)"
+    R"({"time":"2026-01-02T03:04:05.000Z","seq":30064771072,"version?":"7.1.13",)"
+    R"("partial":false,"groups":["berlin"],"label_sets*":[{"site":"berlin"}],"count":2,"columns":{)"
     R"("key":["snmp-system::switch-1","webhook::door"],"device":["switch-1","door"],)"
     R"("addon":["snmp-system","webhook"],"address":["192.0.2.1",""],"groups":[[0],[]],)"
     R"("labels":[0,0],"region":["eu",""],"parents":[["core-1"],[]],"state":["up","unknown"],)"
@@ -185,6 +187,47 @@ constexpr std::string_view kFleetExample =
     R"("severity":["","major"],"alerts":[0,1],"acknowledged":[false,false],)"
     R"("duration":[0.021,null],"lag":[0.003,null],)"
     R"("headline":[[{"name":"cpu","value":41.2,"unit":"%","max?":100}],[]]}})";
+
+// Of the targets that are asked for, those that may be seen.
+void keep_asked(FleetSnapshot& wanted, const std::vector<std::string_view>& keys) {
+    const std::vector<FleetFrame::Row>& rows = wanted.frame->rows();
+    std::vector<std::uint32_t> asked;
+    for (const std::string_view key : keys) {
+        const FleetFrame::Row* row = wanted.frame->find(key);
+        if (row != nullptr) asked.push_back(static_cast<std::uint32_t>(row - rows.data()));
+    }
+    std::ranges::sort(asked);
+    std::erase_if(wanted.shown,
+                  [&](std::uint32_t row) { return !std::ranges::binary_search(asked, row); });
+}
+
+void answer_fleet(const ServerLink& link, FleetSnapshot wanted, FleetChanges& changes, Call call) {
+    const std::vector<std::string_view> keys = call.query.texts("target");
+    if (keys.size() > kMostAsked || (!keys.empty() && call.query.has("since"))) {
+        return call.problem(bad_request(
+            "api.query", "at most 50 targets are asked for by name, and without `since`"));
+    }
+    const runtime::AlertSight sight = sight_of(call.principal);
+    if (!keys.empty()) {
+        keep_asked(wanted, keys);
+        return take_snapshot(link, std::move(wanted), sight, {},
+                             [link, call = std::move(call)](FleetSnapshot fleet) mutable {
+                                 call.json(200, fleet_page(fleet, {}, true));
+                             });
+    }
+    const auto marks = changes.of(EventSight::signature(call.principal));
+    take_snapshot(
+        link, std::move(wanted), sight, {},
+        [link, marks, call = std::move(call)](FleetSnapshot fleet) mutable {
+            link.block(std::move(call), [marks, fleet = std::move(fleet)](Call answer) mutable {
+                const FleetMarks::Told told =
+                    marks->note(fleet, answer.query.text_or("since", {}),
+                                answer.query.flag("values").value_or(false));
+                if (told.changed) fleet = narrowed(std::move(fleet), *told.changed);
+                answer.json(200, fleet_page(fleet, told.version, told.changed.has_value()));
+            });
+        });
+}
 
 }  // namespace
 
@@ -215,18 +258,28 @@ void add_fleet_snapshot_routes(std::vector<Route>& routes, const ServerLink& lin
         "`labels` of the columns are numbers in the lists beside them. `state` is one of up, "
         "degraded, down, stale (older than its bound, though no failure is known), unknown (never "
         "answered), unreachable (behind a parent that is down) and disabled. What is not known is "
-        "null. Targets that are heard and not polled have no tier.";
+        "null. Targets that are heard and not polled have no tier. Give `version` back as `since`, "
+        "and the answer is `partial`: only targets that changed meanwhile, except for what "
+        "`poll_result` tells (`next_due_ms`, `last_success_ms`, `duration`, `lag`) and `headline`. "
+        "When targets came or went, or the version is too old, it holds all.";
     all.response_example = kFleetExample;
+    all.query = {{.name = "since",
+                  .description = "`version` of an answer: only targets that changed after it",
+                  .example = "7.1.12"},
+                 {.name = "values",
+                  .type = ParameterType::kBoolean,
+                  .description = "with `since`: also targets of which only `headline` changed",
+                  .standard = "false",
+                  .example = "true"},
+                 {.name = "target",
+                  .description = "only these, at most 50; not with `since`",
+                  .repeated = true,
+                  .example = "snmp-system::switch-1"}};
     const auto frames = std::make_shared<FrameKeeper>();
-    all.handler = [link, &hub, frames](Call call) {
+    const auto changes = std::make_shared<FleetChanges>(hub.ring().epoch());
+    all.handler = [link, &hub, frames, changes](Call call) {
         FleetSnapshot wanted = wanted_by(call, link, *frames, hub);
-        const runtime::AlertSight sight = sight_of(call.principal);
-        take_snapshot(link, std::move(wanted), sight, {},
-                      [link, call = std::move(call)](FleetSnapshot fleet) mutable {
-                          link.block(std::move(call), [fleet = std::move(fleet)](Call answer) {
-                              answer.json(200, fleet_page(fleet));
-                          });
-                      });
+        answer_fleet(link, std::move(wanted), *changes, std::move(call));
     };
     routes.push_back(std::move(all));
 

@@ -114,6 +114,14 @@ void answer_with(JobDesk& desk, const std::string& id, const std::shared_ptr<Cal
     });
 }
 
+// A manifest of one's own asks what it likes, with the credentials of a device.
+bool may_submit(const access::Principal& principal, const config::JobBatch& batch) {
+    return access::may_everywhere(principal, Permission::kManage, Area::kFleet) ||
+           std::ranges::none_of(batch.jobs, [](const model::JobSpec& job) {
+               return job.type == runtime::kTrialJob;
+           });
+}
+
 void submit(const ServerLink& link, Call call) {
     const bool only_check = call.query.flag("dry_run").value_or(false);
     auto entry = audit_entry(call, "job.submit", "", "");
@@ -124,7 +132,7 @@ void submit(const ServerLink& link, Call call) {
         return;
     }
     at_desk(link, std::move(call),
-            [entry, only_check, root = std::move(parsed.root)](
+            [link, entry, only_check, root = std::move(parsed.root)](
                 JobDesk& desk, const std::shared_ptr<Call>& held) mutable {
                 document::Diagnostics diagnostics;
                 config::JobBatch batch =
@@ -133,6 +141,10 @@ void submit(const ServerLink& link, Call call) {
                 if (!diagnostics.ok() || batch.jobs.empty()) {
                     held->problem(problem_of(diagnostics));
                     return;
+                }
+                if (!may_submit(held->principal, batch)) {
+                    entry.object = std::string(runtime::kTrialJob);
+                    return refuse(link, std::move(*held), entry);
                 }
                 if (only_check) {
                     held->json(200, fmt::format(R"({{"ok":true,"jobs":{}}})", batch.jobs.size()));
@@ -362,7 +374,8 @@ void add_steps(std::vector<Route>& routes, const ServerLink& link) {
     Route make = job_route("POST", "/api/jobs", "submitJobs", "Submit a job or a graph of jobs.");
     make.audit_action = "job.submit";
     make.description =
-        "All of it is taken, or nothing with the reasons: circles, missing parents and demands "
+        "All of it is taken, or nothing with the reasons: "
+        "circles, missing parents and demands "
         "that "
         "cannot be met are named. docs/jobs.md has the fields.";
     make.query = {{.name = "dry_run",
@@ -467,7 +480,8 @@ void add_views(std::vector<Route>& routes, const ServerLink& link) {
     Route trigger =
         job_route("POST", "/api/scheduler/trigger", "triggerScheduler", "Look for ready work now.");
     trigger.description =
-        "The scheduler looks by itself whenever something happens; this is for who wants to see "
+        "The scheduler looks by itself whenever something "
+        "happens; this is for who wants to see "
         "that. Answers with the ready set afterwards.";
     trigger.request_schema = {};
     trigger.body_optional = false;

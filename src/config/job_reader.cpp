@@ -29,7 +29,6 @@ constexpr document::ParseLimits kLimits{
 constexpr std::size_t kMostGroups = 100;
 constexpr std::size_t kMostNames = 1000;  // in one group
 constexpr std::size_t kMostLabels = 64;
-constexpr std::size_t kMostArgumentText = 16U << 10U;
 
 std::vector<std::string_view> names_of(std::span<const JobTypeDef> types) {
     std::vector<std::string_view> names;
@@ -243,9 +242,9 @@ class JobReader {
     }
 
     bool check_text(MapReader& reader, const ArgumentDef& def, const std::string& value) {
-        if (value.size() > kMostArgumentText || value.find('\0') != std::string::npos) {
-            reader.error(def.name, fmt::format("is no text of at most {} bytes without zeros",
-                                               kMostArgumentText));
+        if (value.size() > def.longest || value.find('\0') != std::string::npos) {
+            reader.error(def.name,
+                         fmt::format("is no text of at most {} bytes without zeros", def.longest));
             return false;
         }
         if (def.words.empty() || std::ranges::find(def.words, value) != def.words.end())

@@ -21,6 +21,7 @@ struct ArgumentDef {
     bool required = false;
     double low = 0;  // of numbers; durations in seconds
     double high = 0;
+    std::size_t longest = 16U << 10U;     // bytes of a text
     std::vector<std::string> words = {};  // of texts: only these; empty: any
     std::string help = {};
 };

@@ -8,6 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "net/websocket_deflate.hpp"
+
 namespace pollux::net {
 namespace {
 
@@ -37,7 +39,7 @@ std::string websocket_accept(std::string_view key) {
     return {reinterpret_cast<const char*>(encoded.data()), static_cast<std::size_t>(length)};
 }
 
-WebSocketHandshake websocket_handshake(const Request& request) {
+WebSocketHandshake websocket_handshake(const Request& request, bool deflate) {
     const auto refused = [](int status, std::string reason) {
         WebSocketHandshake handshake{.status = status, .reason = std::move(reason), .head = {}};
         handshake.head.status = status;
@@ -65,6 +67,10 @@ WebSocketHandshake websocket_handshake(const Request& request) {
     handshake.head.with("Upgrade", "websocket");
     handshake.head.with("Connection", "Upgrade");
     handshake.head.with("Sec-WebSocket-Accept", websocket_accept(key));
+    if (auto agreed = deflate ? agree_on_deflate(request) : std::nullopt) {
+        handshake.deflate = true;
+        handshake.head.with("Sec-WebSocket-Extensions", std::move(*agreed));
+    }
     return handshake;
 }
 
@@ -74,7 +80,7 @@ WebSocket::WebSocket(EventLoop& loop, std::unique_ptr<ByteStream> stream, std::s
       stream_(std::move(stream)),
       options_(options),
       events_(std::move(events)),
-      decoder_(true, options.message_limit),
+      decoder_(true, options.message_limit, options.deflate),
       peer_(stream_->peer()),
       unread_(std::move(unread)),
       heard_(loop.now()),

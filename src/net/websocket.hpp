@@ -27,11 +27,13 @@
 namespace pollux::net {
 
 struct WebSocketHandshake {
-    int status = 101;    // 400: not a proper upgrade; 426: another version, see `head`
-    std::string reason;  // for people, unless 101
-    Response head;       // with what the answer needs
+    int status = 101;      // 400: not a proper upgrade; 426: another version, see `head`
+    std::string reason;    // for people, unless 101
+    Response head;         // with what the answer needs
+    bool deflate = false;  // compressed messages are agreed on: say so to the WebSocket
 };
-WebSocketHandshake websocket_handshake(const Request& request);
+// `deflate`: takes compressed messages if the peer offers them.
+WebSocketHandshake websocket_handshake(const Request& request, bool deflate = false);
 // Sec-WebSocket-Accept for a Sec-WebSocket-Key.
 std::string websocket_accept(std::string_view key);
 
@@ -43,6 +45,7 @@ struct WebSocketOptions {
     base::Duration close_timeout = std::chrono::seconds(5);
     // How long a message may wait for others, to go out with them in one write. 0: at once.
     base::Duration gather = base::Duration::zero();
+    bool deflate = false;  // as the handshake said; what is sent is compressed by MessageDeflater
 };
 
 struct WebSocketEvents {

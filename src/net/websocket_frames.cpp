@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "net/websocket_deflate.hpp"
 
 namespace pollux::net {
 namespace {
 
 constexpr std::size_t kLongestControl = 125;
+constexpr unsigned kPackedBit = 0x40;
 
 std::uint8_t byte_at(std::string_view text, std::size_t at) {
     return static_cast<std::uint8_t>(text[at]);
@@ -100,9 +102,15 @@ bool WebSocketDecoder::take_header(std::string_view& bytes) {
     return true;
 }
 
+// The first frame of a message says that it is compressed; no other may.
+bool WebSocketDecoder::check_reserved() {
+    const unsigned reserved = byte_at(header_, 0) & 0x70U;
+    return reserved == 0 || (reserved == kPackedBit && inflates_ && (opcode_ == 1 || opcode_ == 2));
+}
+
 bool WebSocketDecoder::check_header() {
-    if ((byte_at(header_, 0) & 0x70U) != 0) {
-        fail(kCloseProtocol, "a reserved bit is set; no extension was agreed on");
+    if (!check_reserved()) {
+        fail(kCloseProtocol, "a reserved bit is set that no agreed extension uses there");
     } else if ((opcode_ > 2 && opcode_ < 8) || opcode_ > 10) {
         fail(kCloseProtocol, "a frame has an unknown opcode");
     } else if (is_control() && (!final_ || length_ > kLongestControl)) {
@@ -114,7 +122,10 @@ bool WebSocketDecoder::check_header() {
     } else if (!is_control() && length_ > message_limit_ - message_.size()) {
         fail(kCloseTooBig, "the message is too large");
     } else {
-        if (opcode_ == 1 || opcode_ == 2) message_kind_ = opcode_;
+        if (opcode_ == 1 || opcode_ == 2) {
+            message_kind_ = opcode_;
+            packed_ = (byte_at(header_, 0) & kPackedBit) != 0;
+        }
         return true;
     }
     return false;
@@ -148,6 +159,15 @@ WebSocketDecoder::Event WebSocketDecoder::end_of_frame() {
     message_.clear();
     text_ = message_kind_ == 1;
     message_kind_ = 0;
+    if (packed_) {
+        auto text = inflate_message(payload_, message_limit_);
+        if (!text) {
+            return text.error() == InflateFailure::kTooLarge
+                       ? fail(kCloseTooBig, "the message is too large when it is inflated")
+                       : fail(kCloseNotUtf8, "a compressed message is broken");
+        }
+        payload_ = std::move(*text);
+    }
     if (text_ && !base::is_valid_utf8(payload_)) return fail(kCloseNotUtf8, "text is not UTF-8");
     return text_ ? Event::kText : Event::kBinary;
 }

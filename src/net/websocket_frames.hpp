@@ -4,7 +4,8 @@
 // out whole messages and control frames in their order. Refused: reserved bits and opcodes, a wrong
 // mask, control frames that are long or in pieces, continuations of nothing, lengths that are not
 // in their shortest form, close codes that nobody may send, text that is no UTF-8, and what is
-// longer than the limit. Extensions are not spoken. Used by one connection, one thread.
+// longer than the limit. Of extensions only compressed messages are spoken, and only if they were
+// agreed on; the limit is of what is inflated, too. Used by one connection, one thread.
 #pragma once
 
 #include <cstddef>
@@ -47,8 +48,9 @@ class WebSocketDecoder {
     };
 
     // What a server reads is masked, what a client reads is not.
-    WebSocketDecoder(bool masked, std::size_t message_limit)
-        : masked_(masked), message_limit_(message_limit) {}
+    // `inflates`: agree_on_deflate() was answered to the peer.
+    WebSocketDecoder(bool masked, std::size_t message_limit, bool inflates = false)
+        : masked_(masked), inflates_(inflates), message_limit_(message_limit) {}
 
     // Takes bytes from the front of `bytes` up to the next event.
     Event next(std::string_view& bytes);
@@ -62,6 +64,7 @@ class WebSocketDecoder {
   private:
     bool take_header(std::string_view& bytes);
     bool check_header();
+    bool check_reserved();
     void take_payload(std::string_view& bytes);
     Event end_of_frame();
     Event end_of_close();
@@ -69,6 +72,7 @@ class WebSocketDecoder {
     bool is_control() const { return opcode_ >= 8; }
 
     bool masked_;
+    bool inflates_;
     std::size_t message_limit_;
     bool failed_ = false;
 
@@ -84,6 +88,7 @@ class WebSocketDecoder {
 
     std::string message_;            // fragments so far
     std::uint8_t message_kind_ = 0;  // opcode of the first fragment; 0: no message is open
+    bool packed_ = false;            // what it said of compression
     std::string payload_;
     bool text_ = false;
     std::uint16_t close_code_ = 0;

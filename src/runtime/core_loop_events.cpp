@@ -1,5 +1,6 @@
 // The core loop: what is told to who follows events.
 #include "runtime/core_loop.hpp"
+#include "runtime/insight_books.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -33,6 +34,9 @@ void CoreLoop::tell_polls(base::Instant now) {
             const base::BootTime due = slot.next_due;
             const bool planned = due > base::BootTime{} && due != base::BootTime::max();
             if (planned) news.next_due = now.wall + (due - now.boot);
+            const RunBook::Page* runs = insight_->runs.of(task.index);
+            const RunRecord* last = runs == nullptr ? nullptr : runs->last();
+            if (last != nullptr) news.lag = std::chrono::milliseconds(last->lag_ms);
         }
         wiring_.events->polled(std::move(news));
     }

@@ -46,7 +46,8 @@ struct PollNews {
     model::Trigger trigger = model::Trigger::kSchedule;
     base::WallTime at;
     base::Duration duration{};
-    std::string code;  // of a failure
+    base::Duration lag{};  // from due to start
+    std::string code;      // of a failure
     std::uint32_t failures = 0;
     double staleness = 0;     // 0 fresh .. 1 at or over its bound
     base::WallTime next_due;  // zero: none

@@ -40,8 +40,10 @@ struct PollPlan {
     std::size_t shard = 0;         // by a hash of the host: one device, one thread
     base::Duration stale_after{};  // values older than this are not shown any more
     bool history = true;
-    model::AlertPolicy alerts;           // what the fleet says over the addon
-    std::shared_ptr<const JobWork> job;  // not null: work that is done once, see jobs/job_work.hpp
+    model::AlertPolicy alerts;  // what the fleet says over the addon
+    // Not null: work that is done once, see jobs/job_work.hpp. With an addon it asks and reads as a
+    // poll does, and nothing of it is kept but what it shows.
+    std::shared_ptr<const JobWork> job;
 };
 
 struct RunOrder {

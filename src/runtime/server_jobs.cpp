@@ -9,6 +9,7 @@ namespace pollux::runtime {
 void Server::make_jobs() {
     JobTypes types;
     add_asking_types(types);
+    add_trial_type(types);
     add_discovery_type(types);
     add_maintenance_type(types, {.store = *store_,
                                  .backups = directory_ ? directory_->file("backups") : "",
@@ -32,6 +33,7 @@ void Server::follow_jobs() {
     jobs_->set_keeping(keeping);
     auto around = std::make_shared<JobSurroundings>();
     if (auto fleet = config::from_objects(*objects_)) around->fleet = std::move(*fleet);
+    around->settings = settings_;
     around->secrets = secret_source(options_.environment, secrets_.get());
     for (const auto& resource : image_->expansion.resources) {
         around->resources[resource.name] = resource.capacity;

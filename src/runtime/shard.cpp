@@ -10,6 +10,7 @@
 #include "extract/compiled_addon.hpp"
 #include "runtime/jobs/job_reply.hpp"
 #include "runtime/thread_heap.hpp"
+#include "runtime/trial/fresh_trial.hpp"
 
 namespace pollux::runtime {
 namespace {
@@ -232,8 +233,9 @@ void Shard::on_reply(std::uint32_t index, model::Reply reply) {
     count(*run.ask, reply);
     run.replies.emplace_back(std::move(reply));
     const PollPlan& plan = *run.order.plan;
-    const auto next =
-        run.cancelled || plan.job ? std::nullopt : plan.addon->next_ask(plan.group, run.given());
+    const auto next = run.cancelled || plan.addon == nullptr
+                          ? std::nullopt
+                          : plan.addon->next_ask(plan.group, run.given());
     if (next && *next < plan.asks[run.address].size()) {
         ask(index, *next);
     } else {
@@ -267,21 +269,24 @@ void Shard::finish(std::uint32_t index) {
         if (reply) add_cost(report.cost, *reply);
     }
     TaskState* const state = find_state(run.order.task);
-    if (run.order.plan->job && !run.cancelled) {
+    const PollPlan& plan = *run.order.plan;
+    if (plan.job && plan.addon && !run.cancelled) {
+        describe_trial(plan, plan.asks[run.address], run.given(), net::instant_now(), report);
+    } else if (plan.job && !run.cancelled) {
         describe_job(*run.replies.back(), report);
     } else if (run.cancelled || state == nullptr) {
         report.outcome = model::Outcome::kInterrupted;
         report.kind = model::FailureKind::kCancelled;
     } else {
         const base::Instant now = net::instant_now();
-        PollReading reading = read_poll(*run.order.plan, run.given(), state->memory, now);
+        PollReading reading = read_poll(plan, run.given(), state->memory, now);
         describe(reading, report);
         keep_signals(*state, run, reading, now);
         if (model::is_success(report.outcome)) {
             state->answered = now.boot;
             state->changed = true;
             keep_samples(*state, reading.observation, now.wall);
-            report.headline = make_headline(*run.order.plan, state->memory);
+            report.headline = make_headline(plan, state->memory);
         } else {
             report.heard = heard_of(*run.ask, run.given());
             if (is_unreachable(report.kind)) ++state->address;

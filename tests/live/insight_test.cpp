@@ -106,6 +106,34 @@ TEST_F(Insight, TheTableShowsEveryTargetAsItIs) {
     EXPECT_GE(std::stoull(root.get("/api/fleet").at("seq")), std::stoull(seq));
 }
 
+TEST_F(Insight, WhoHasTheTableAsksForWhatChanged) {
+    ASSERT_NO_FATAL_FAILURE(begin());
+    ApiClient root = admin();
+    const std::string since = "/api/fleet?since=" + root.get("/api/fleet").at("version");
+    const ApiAnswer little = root.get(since);
+    ASSERT_EQ(little.status, 200) << little.body;
+    EXPECT_EQ(little.at("partial"), "true");
+    const auto quiet = column_of(little.json(), "state");
+    EXPECT_FALSE(quiet.contains("http-json::parked")) << little.body;
+    EXPECT_FALSE(quiet.contains("push::job")) << little.body;
+    EXPECT_EQ(root.post("/api/targets/" + web_key(1) + "/disable", "{}").status, 200);
+    EXPECT_TRUE(eventually([&] {
+        const auto states = column_of(root.get(since).json(), "state");
+        return states.contains(web_key(1)) && states.at(web_key(1)) == "disabled";
+    })) << root.get(since).body;
+
+    ApiClient vera = client_with(new_user("vera", kBerlin));
+    EXPECT_EQ(vera.get(since).at("partial"), "false") << "a version of somebody who sees more";
+    EXPECT_EQ(vera.get(since).at("count"), "2");
+
+    const std::string some = "/api/fleet?target=" + web_key(1) + "&target=" + web_key(2);
+    EXPECT_EQ(root.get(some).at("count"), "2");
+    EXPECT_EQ(root.get(some).at("partial"), "true");
+    EXPECT_EQ(root.get(some).at("version"), "");
+    EXPECT_EQ(vera.get(some).at("count"), "1");
+    EXPECT_EQ(root.get(some + "&since=1.1.1").status, 400);
+}
+
 TEST_F(Insight, WhoSeesAPartGetsThatPartOnly) {
     ASSERT_NO_FATAL_FAILURE(begin());
     ApiClient vera = client_with(new_user("vera", kBerlin));

@@ -154,5 +154,36 @@ TEST_F(JobSteps, AreAllowedOrRefusedByTheStateAndARefusalChangesNothing) {
     EXPECT_GT(trail({"--action", "job.cancel"}).size(), 0U);
 }
 
+// A manifest of one's own asks what it likes with the credentials of a device, and may name
+// passwords.
+TEST_F(JobSteps, OnlyWhoMayChangeAddonsTriesAManifestOfTheirOwn) {
+    ASSERT_NO_FATAL_FAILURE(begin());
+    ApiClient olga = client_with(new_user("olga", R"([{"role":"operator"}])"));
+    const std::string manifest =
+        R"(schema: pollux/1\nname: door\nversion: 1.0.0\ntitle: Door\ndescription: Open.\n)"
+        R"(protocol: http\ninterval: 60s\nhttp:\n  endpoints:\n    - {name: a, path: '/?k=s3cret'}\n)"
+        R"(metrics:\n  - {name: open, type: gauge, help: Open., path: $.open}\n)";
+    const std::string body =
+        fmt::format(R"({{"jobs":[{{"name":"it","type":"trial","device":"hall","hold":true,)"
+                    R"("arguments":{{"manifest":"{}"}}}}]}})",
+                    manifest);
+    ApiClient root = admin();
+    EXPECT_EQ(
+        root.post("/api/targets", R"({"addon":"tcp-port","device":"hall","device_spec":{"address":)"
+                                  R"("127.0.0.1"},"spec":{"port":9,"enabled":false}})")
+            .status,
+        201);
+    const ApiAnswer refused = olga.post("/api/jobs", body);
+    EXPECT_EQ(refused.status, 403) << refused.body;
+    EXPECT_EQ(olga.post("/api/jobs", R"({"jobs":[{"name":"it","type":"maintenance","hold":true}]})")
+                  .status,
+              201);
+    const ApiAnswer taken = root.post("/api/jobs", body);
+    EXPECT_EQ(taken.status, 201) << taken.body;
+    const ApiAnswer shown = olga.get("/api/jobs/" + taken.at("ids.0"));
+    EXPECT_EQ(shown.status, 200);
+    EXPECT_THAT(shown.body, testing::Not(testing::HasSubstr("s3cret")));
+}
+
 }  // namespace
 }  // namespace pollux::live

@@ -298,5 +298,59 @@ TEST(Discovery, NamesAreUniqueAndWhatIsKnownIsLeftOut) {
     EXPECT_GT(large.left_out, 0U);
 }
 
+// A manifest for the JSON of one value, in one line.
+std::string door(const std::string& auth) {
+    return R"(schema: pollux/1\nname: door\nversion: 1.0.0\ntitle: Door\ndescription: Open.\n)"
+           R"(protocol: http\ninterval: 60s\nhttp:\n  auth: )" +
+           auth +
+           R"(\n  endpoints:\n)"
+           R"(    - {name: status, path: /status, format: json}\nmetrics:\n)"
+           R"(  - {name: open, type: gauge, help: Open., path: $.open}\nconditions:\n)"
+           R"(  - {name: is_open, metric: open, trigger: '== 1', severity: warning, summary: Open.}\n)";
+}
+
+TEST_F(JobLive, ATrialAsksADeviceAsAManifestSaysThatIsNotInForce) {
+    const std::uint16_t web = net::test::free_port();
+    const net::test::Nginx nginx(
+        folder,
+        serving(web,
+                "default_type application/json; location /status { return 200 "
+                "'{\"open\": 1, \"heard\": \"$http_authorization\"}'; }"),
+        web);
+    start(
+        "credentials:\n  web: {token: \"${WEB_TOKEN}\"}\ndevices:\n  hall: {address: 127.0.0.1, "
+        "port: " +
+            std::to_string(web) + ", credentials: web}\n",
+        {{"WEB_TOKEN", "t0ken-of-the-hall"}});
+    const auto trial = [](const std::string& device, const std::string& manifest) {
+        return "{type: trial, device: " + device + ", arguments: {manifest: \"" + manifest + "\"}}";
+    };
+    const auto run = finished(trial("hall", door("bearer")), JobPhase::kCompleted);
+    EXPECT_THAT(run.output, HasSubstr(R"("readings":{"open":"1"})"));
+    EXPECT_THAT(run.output, HasSubstr(R"("conditions":{"is_open":"triggered"})"));
+    EXPECT_THAT(run.output, HasSubstr("http://127.0.0.1:" + std::to_string(web) + "/status"));
+    EXPECT_THAT(run.output, HasSubstr(R"(\"heard\": \"Bearer [hidden]\")")) << "it says it again";
+    EXPECT_THAT(run.output, Not(HasSubstr("t0ken")));
+    EXPECT_FALSE(server->view()->addons->contains("door"));
+
+    for (const std::string& text : {trial("attic", door("bearer")), trial("hall", "name: [no")}) {
+        document::Diagnostics wrong;
+        const auto batch = server->jobs()->read(text, "job.yaml", wrong);
+        server->jobs()->check(batch, wrong);
+        EXPECT_FALSE(wrong.ok()) << text;
+    }
+}
+
+TEST_F(JobLive, ATrialOfADeviceThatDoesNotAnswerSaysSo) {
+    start("devices:\n  hall: {address: 127.0.0.1, port: " + std::to_string(net::test::free_port()) +
+          "}\n");
+    const auto run =
+        finished("{type: trial, device: hall, arguments: {manifest: \"" + door("none") + "\"}}",
+                 JobPhase::kFailed);
+    EXPECT_THAT(run.message, HasSubstr("refused"));
+    EXPECT_THAT(run.output, HasSubstr(R"("failed":true)"));
+    EXPECT_THAT(run.output, HasSubstr(R"("readings":{})"));
+}
+
 }  // namespace
 }  // namespace pollux::runtime

@@ -85,7 +85,17 @@ std::shared_ptr<const PollPlan> JobTypes::plan(
             fmt::format("this version knows no jobs of type {}", base::quoted(job.type));
     } else {
         work->host = type->host;
-        if (type->host == JobHost::kShard) {
+        if (type->poll) {
+            const auto poll = type->poll(job, *around);
+            if (poll) {
+                plan->addon = (*poll)->addon;
+                plan->group = (*poll)->group;
+                plan->asks = (*poll)->asks;
+                plan->shard = (*poll)->shard;
+            } else {
+                plan->problem = poll.error().message;
+            }
+        } else if (type->host == JobHost::kShard) {
             auto asks = type->asks(job, *around);
             if (asks) {
                 plan->asks = std::move(*asks);

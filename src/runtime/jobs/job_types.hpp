@@ -15,6 +15,7 @@
 #include "config/fleet.hpp"
 #include "config/job_graph.hpp"
 #include "config/secret_reference.hpp"
+#include "config/settings.hpp"
 #include "model/job.hpp"
 #include "model/job_type.hpp"
 #include "model/settings.hpp"
@@ -29,6 +30,7 @@ namespace pollux::runtime {
 struct JobSurroundings {
     config::Fleet fleet;
     config::SecretSource secrets;
+    config::Settings settings;
     std::map<std::string, std::int64_t, std::less<>> resources;
     std::set<std::string, std::less<>> targets;
     std::int64_t global_slots = 1024;
@@ -46,6 +48,10 @@ struct JobType {
     std::function<std::optional<config::ArgumentFault>(const model::JobSpec&)> check = {};
     // kShard: the one request, for each address of the device.
     std::function<base::Result<JobAsks>(const model::JobSpec&, const JobSurroundings&)> asks = {};
+    // kShard: asks as this plan says, all its requests, and reads the answers.
+    std::function<base::Result<std::shared_ptr<const PollPlan>>(const model::JobSpec&,
+                                                                const JobSurroundings&)>
+        poll = {};
     // kWorker: blocks until it is done or told to end.
     std::function<JobResult(const model::JobSpec&, const JobSurroundings&, JobControl&)> run = {};
 };
@@ -75,5 +81,10 @@ class JobTypes {
 
 // Those that ask: poll, http, ssh and exec.
 void add_asking_types(JobTypes& types);
+
+// Asks a device once as a manifest says that is not in force, and shows what it reads. Who submits
+// one must be allowed to change addons, and its arguments are theirs only.
+inline constexpr std::string_view kTrialJob = "trial";
+void add_trial_type(JobTypes& types);
 
 }  // namespace pollux::runtime

@@ -62,6 +62,34 @@ std::vector<const model::Reply*> asked(const std::vector<model::Reply>& replies)
 
 }  // namespace
 
+TrialStep trial_step(const model::Addon& addon, const derive::TargetMemory& memory,
+                     const model::Readings& readings, const model::Observation& seen) {
+    TrialStep step;
+    for (const model::Reading& reading : readings.values) {
+        const model::MetricDef& metric = addon.metrics[reading.metric];
+        step.readings[series_text(metric.name, readings.rows[reading.row])] =
+            value_text(metric, reading.value);
+    }
+    for (const model::Sample& sample : seen.samples) {
+        const derive::SeriesName name = memory.series(sample.slot);
+        step.samples[series_text(addon.metrics[name.metric].name, name.row)] =
+            trial_number(sample.value);
+    }
+    for (const model::ConditionLevel& level : seen.conditions) {
+        const std::string_view row = memory.series(level.slot).row;
+        step.conditions[series_text(addon.conditions[level.condition].name, row)] =
+            level_text(level.level);
+    }
+    step.rows.assign(readings.rows.begin() + 1, readings.rows.end());
+    step.problems = readings.problems;
+    step.missing = readings.missing;
+    step.dropped = seen.dropped;
+    step.degraded = readings.degraded;
+    step.unreadable = readings.unreadable > 0;
+    step.restarted = seen.restarted;
+    return step;
+}
+
 std::string trial_number(double value) { return fmt::format("{:.7g}", value); }
 
 AddonTrial::AddonTrial(std::shared_ptr<const extract::CompiledAddon> addon, CaseFiles files,
@@ -117,7 +145,8 @@ bool AddonTrial::run(MapReader& reader, TrialStep& result) {
     const model::Readings readings =
         message ? addon_->read(*message) : addon_->read(group_, pointers, now.wall);
     const model::Observation seen = derive::derive(addon_->addon(), readings, now, memory_);
-    result = result_of(readings, seen);
+    result = trial_step(addon_->addon(), memory_, readings, seen);
+    result.changed = has_digest_ && seen.digest != last_digest_;
     result.signals = message ? addon_->signals(*message, context)
                              : addon_->signals(group_, pointers, now.wall, context).signals;
     std::ranges::move(derive::condition_signals(addon_->addon(), static_cast<std::uint16_t>(group_),
@@ -128,36 +157,6 @@ bool AddonTrial::run(MapReader& reader, TrialStep& result) {
     last_digest_ = seen.digest;
     has_digest_ = true;
     return true;
-}
-
-TrialStep AddonTrial::result_of(const model::Readings& readings,
-                                const model::Observation& seen) const {
-    const model::Addon& addon = addon_->addon();
-    TrialStep step;
-    for (const model::Reading& reading : readings.values) {
-        const model::MetricDef& metric = addon.metrics[reading.metric];
-        step.readings[series_text(metric.name, readings.rows[reading.row])] =
-            value_text(metric, reading.value);
-    }
-    for (const model::Sample& sample : seen.samples) {
-        const derive::SeriesName name = memory_.series(sample.slot);
-        step.samples[series_text(addon.metrics[name.metric].name, name.row)] =
-            trial_number(sample.value);
-    }
-    for (const model::ConditionLevel& level : seen.conditions) {
-        const std::string_view row = memory_.series(level.slot).row;
-        step.conditions[series_text(addon.conditions[level.condition].name, row)] =
-            level_text(level.level);
-    }
-    step.rows.assign(readings.rows.begin() + 1, readings.rows.end());
-    step.problems = readings.problems;
-    step.missing = readings.missing;
-    step.dropped = seen.dropped;
-    step.degraded = readings.degraded;
-    step.unreadable = readings.unreadable > 0;
-    step.restarted = seen.restarted;
-    step.changed = has_digest_ && seen.digest != last_digest_;
-    return step;
 }
 
 }  // namespace pollux::runtime

@@ -36,6 +36,10 @@ struct TrialStep {
     bool failed = false;   // the poll as a whole
 };
 
+// `memory` has been brought up to date with what was seen; signals are not in it.
+TrialStep trial_step(const model::Addon& addon, const derive::TargetMemory& memory,
+                     const model::Readings& readings, const model::Observation& seen);
+
 // Seven digits are more than anybody wants to write, and hide the last bit of a division.
 std::string trial_number(double value);
 
@@ -54,8 +58,6 @@ class AddonTrial {
     bool run(document::MapReader& reader, TrialStep& result);
 
   private:
-    TrialStep result_of(const model::Readings& readings, const model::Observation& seen) const;
-
     std::shared_ptr<const extract::CompiledAddon> addon_;
     CaseFiles files_;
     document::Diagnostics& out_;

@@ -51,6 +51,34 @@ export default [
     },
   },
   {
+    name: 'the table asks for what changed and for the values in sight, and shows what is true',
+    minutes: 4,
+    run: async (visit, world) => {
+      let value = 1;
+      const port = await world.startDevice(() => ({ body: JSON.stringify({ value }) }));
+      await world.add({ addon: 'http-json', device: 'meter', device_spec: { address: '127.0.0.1' }, spec: { port, interval: '3s', adaptive: false } });
+      await until('its first answer', async () => (await world.row('http-json::meter')).state === 'up');
+      const page = await visit.as(kAdmin, '#/');
+      await page.getByText('Live', { exact: true }).waitFor();
+      // From here on nothing is fetched whole.
+      const asked = [];
+      page.on('request', (request) => asked.push(new URL(request.url())));
+      const fetches = () => asked.filter(({ pathname }) => pathname.endsWith('/api/fleet'));
+      await page.goto(`${world.url}/#/fleet?filter=device%3Ameter`);
+      const row = page.locator('.table-row').filter({ hasText: 'meter' });
+      await row.waitFor();
+      for (value of [41.5, 87.5]) await row.getByText(String(value)).waitFor();
+      await world.api('POST', 'api/targets/http-json%3A%3Ameter/disable', { reason: 'e2e' });
+      await row.getByText('disabled').waitFor();
+      await until('what changed to be asked for', () => fetches().some(({ searchParams }) => searchParams.has('since')));
+      assert.ok(fetches().some(({ searchParams }) => searchParams.getAll('target').includes('http-json::meter')));
+      assert.deepEqual(fetches().filter(({ search }) => search === '').map(String), []);
+      // Sorted by values, those that are out of sight count too.
+      await page.getByRole('columnheader', { name: 'Values' }).getByRole('button').click();
+      await until('all values to be followed', () => fetches().some(({ searchParams }) => searchParams.has('values')));
+    },
+  },
+  {
     name: 'targets are disabled, enabled and silenced in bulk, with a reason',
     run: async (visit, world) => {
       const page = await visit.as(kAdmin, '#/fleet?filter=addon%3Asnmp-system');

@@ -95,7 +95,10 @@ export default [
   {
     name: 'an addon is written, tried, stored, disabled and removed',
     expects: [/status of 422/],
-    run: async (visit) => {
+    run: async (visit, world) => {
+      // It says again what it is asked with, as careless devices do.
+      const port = await world.startDevice((request) => ({ body: JSON.stringify({ open: 1, path: request.url }) }));
+      await world.add({ addon: 'http-json', device: 'door-1', device_spec: { address: '127.0.0.1' }, spec: { port, interval: '1h' } });
       const page = await visit.as(kAdmin, '#/addons/new');
       const editor = page.getByLabel('Manifest, as YAML or JSON');
       const good = (await editor.inputValue()).replace('name: my-door', 'name: e2e-door');
@@ -110,6 +113,16 @@ export default [
       const result = page.getByRole('region', { name: 'What came of it' });
       await result.getByText('triggered').waitFor();
       await result.getByText('The door is open').first().waitFor();
+      await page.getByLabel('Device', { exact: true }).fill('door-1');
+      await page.getByLabel('Port (optional)').fill(String(port));
+      await page.getByRole('button', { name: 'Ask it now' }).click();
+      const said = page.getByRole('region', { name: 'What the device said' });
+      await said.getByText('"path":"/status"').waitFor();
+      await result.getByText(`http://127.0.0.1:${port}/status`).waitFor();
+      await result.getByText('triggered').waitFor();
+      assert.equal((await world.api('GET', 'api/addons?q=e2e-door')).items.length, 0);
+      await said.getByRole('button', { name: 'Go on with this answer' }).click();
+      assert.match(await page.getByLabel('Body of the answer').inputValue(), /"path":"\/status"/);
       await page.getByRole('button', { name: 'Store the addon' }).click();
       await page.getByRole('heading', { name: 'e2e-door', level: 1 }).waitFor();
       await page.getByRole('tab', { name: /Alerts/ }).click();

@@ -103,11 +103,11 @@ describe('the live feed', () => {
     last().onopen?.();
     expect(last().sent.at(-1)).toMatchObject({ type: 'subscribe', gather: true });
     last().tell({ type: 'subscribed', seq: 1 });
-    last().tell({ type: 'poll_results', seq: 8, data: { ping: [['a', 1_700_000_000_000, 12, 60_000], ['b#slow', 1_700_000_000_000, 5000, 0, 'transient', 2, 'icmp.timeout']] } });
+    last().tell({ type: 'poll_results', seq: 8, data: { ping: [['a', 1_700_000_000_000, 12, 60_000, 0], ['b#slow', 1_700_000_000_000, 5000, 0, 1500, 'transient', 2, 'icmp.timeout']] } });
     vi.advanceTimersByTime(150);
     expect(got).toEqual([
-      { type: 'poll_result', seq: 8, at: '2023-11-14T22:13:20.000Z', key: 'ping::a', data: { outcome: 'ok', at: '2023-11-14T22:13:20.000Z', duration: 0.012, failures: 0, next_due: '2023-11-14T22:14:20.000Z' } },
-      { type: 'poll_result', seq: 8, at: '2023-11-14T22:13:20.000Z', key: 'ping::b#slow', data: { outcome: 'transient', at: '2023-11-14T22:13:20.000Z', duration: 5, failures: 2, code: 'icmp.timeout' } },
+      { type: 'poll_result', seq: 8, at: '2023-11-14T22:13:20.000Z', key: 'ping::a', data: { outcome: 'ok', at: '2023-11-14T22:13:20.000Z', duration: 0.012, lag: 0, failures: 0, next_due: '2023-11-14T22:14:20.000Z' } },
+      { type: 'poll_result', seq: 8, at: '2023-11-14T22:13:20.000Z', key: 'ping::b#slow', data: { outcome: 'transient', at: '2023-11-14T22:13:20.000Z', duration: 5, lag: 1.5, failures: 2, code: 'icmp.timeout' } },
     ]);
     expect(live.lastSeq).toBe(8);
   });

@@ -3,6 +3,7 @@
 // comes through but requests do, everything is asked for now and then instead.
 import { createSignal } from 'solid-js';
 import { learnServerTime, serverNow } from '../logic/clock';
+import { nextFrame } from '../logic/frame';
 import { apiUrl, whenAnswered } from './client';
 import type { PollResultData, SystemStatusData } from './model';
 
@@ -34,16 +35,16 @@ export type EventType = (typeof kEventTypes)[number];
 
 type Handler = (events: LiveEvent[]) => void;
 
-/** By addon: name, when (ms), duration (ms), next poll after that (ms, 0: none); the rest only if something is wrong. */
-export type PollDigest = Record<string, [string, number, number, number, PollResultData['outcome']?, number?, string?][]>;
+/** By addon: name, when (ms), duration (ms), next poll after that (ms, 0: none), lag (ms); the rest only if something is wrong. */
+export type PollDigest = Record<string, [string, number, number, number, number, PollResultData['outcome']?, number?, string?][]>;
 
 /** A message of many results as the events it stands for. */
 export function resultsOf({ seq, data }: { seq: number; data: PollDigest }): LiveEvent<PollResultData>[] {
   return Object.entries(data).flatMap(([addon, rows]) =>
-    rows.map(([name, at, duration, next, outcome = 'ok', failures = 0, code]) => ({
+    rows.map(([name, at, duration, next, lag, outcome = 'ok', failures = 0, code]) => ({
       type: 'poll_result', seq, at: new Date(at).toISOString(), key: `${addon}::${name}`,
       data: {
-        outcome, at: new Date(at).toISOString(), duration: duration / 1000, failures,
+        outcome, at: new Date(at).toISOString(), duration: duration / 1000, lag: lag / 1000, failures,
         ...(code ? { code } : {}), ...(next > 0 ? { next_due: new Date(at + next).toISOString() } : {}),
       },
     })),
@@ -242,9 +243,7 @@ export class LiveFeed {
   #flushSoon(): void {
     if (this.#flushing) return;
     this.#flushing = true;
-    const visible = globalThis.document?.visibilityState === 'visible';
-    if (visible && typeof requestAnimationFrame === 'function') requestAnimationFrame(() => this.#flush());
-    else setTimeout(() => this.#flush(), 100);
+    nextFrame(() => this.#flush());
   }
 
   #flush(): void {

@@ -25,6 +25,10 @@ export interface Headline {
 export interface FleetSnapshot {
   time: string;
   seq: number;
+  /** What to ask for changes since; none if only some targets were asked for. */
+  version?: string;
+  /** Only the targets that changed, or that were asked for. */
+  partial: boolean;
   groups: string[];
   label_sets: Labels[];
   count: number;
@@ -159,6 +163,7 @@ export interface PollResultData {
   outcome: 'ok' | 'degraded' | 'transient' | 'permanent' | 'interrupted';
   at: string;
   duration: number;
+  lag?: number;
   code?: string;
   trigger?: string;
   failures: number;

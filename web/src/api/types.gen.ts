@@ -538,7 +538,7 @@ export interface paths {
         };
         /**
          * All targets with their state in one compact answer, column by column.
-         * @description For a table that follows live events: take this, then subscribe and resume from `seq`. The n-th value of each column belongs to the n-th target, sorted by key. `groups` and `labels` of the columns are numbers in the lists beside them. `state` is one of up, degraded, down, stale (older than its bound, though no failure is known), unknown (never answered), unreachable (behind a parent that is down) and disabled. What is not known is null. Targets that are heard and not polled have no tier.
+         * @description For a table that follows live events: take this, then subscribe and resume from `seq`. The n-th value of each column belongs to the n-th target, sorted by key. `groups` and `labels` of the columns are numbers in the lists beside them. `state` is one of up, degraded, down, stale (older than its bound, though no failure is known), unknown (never answered), unreachable (behind a parent that is down) and disabled. What is not known is null. Targets that are heard and not polled have no tier. Give `version` back as `since`, and the answer is `partial`: only targets that changed meanwhile, except for what `poll_result` tells (`next_due_ms`, `last_success_ms`, `duration`, `lag`) and `headline`. When targets came or went, or the version is too old, it holds all.
          */
         get: operations["getFleet"];
         put?: never;
@@ -4767,7 +4767,23 @@ export interface operations {
     };
     getFleet: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description `version` of an answer: only targets that changed after it
+                 * @example 7.1.12
+                 */
+                since?: string;
+                /**
+                 * @description with `since`: also targets of which only `headline` changed
+                 * @example true
+                 */
+                values?: boolean;
+                /**
+                 * @description only these, at most 50; not with `since`
+                 * @example snmp-system::switch-1
+                 */
+                target?: string[];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4784,6 +4800,8 @@ export interface operations {
                      * @example {
                      *       "time": "2026-01-02T03:04:05.000Z",
                      *       "seq": 30064771072,
+                     *       "version": "7.1.13",
+                     *       "partial": false,
                      *       "groups": [
                      *         "berlin"
                      *       ],
@@ -4878,6 +4896,8 @@ export interface operations {
                         /** Format: date-time */
                         time: string;
                         seq: number;
+                        version?: string;
+                        partial: boolean;
                         groups: string[];
                         label_sets: Record<string, never>[];
                         count: number;

@@ -3,6 +3,7 @@
 import { createEffect, createMemo, createSignal, createUniqueId, For, onCleanup, onMount, Show, untrack } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { count, plural } from '../logic/format';
+import { nextFrame } from '../logic/frame';
 import { arrange, window as visibleWindow } from '../logic/table_rows';
 import type { Item, Sorting } from '../logic/table_rows';
 import { Button } from './Button';
@@ -40,6 +41,8 @@ export interface TableProps<T> {
   /** Read it, and the order is made anew when it changes. */
   order?: () => unknown;
   sort?: Sorting;
+  /** The column it is sorted by now. */
+  onSort?: (column: string | undefined) => void;
   groups?: ((row: T) => string | readonly string[]) | undefined;
   groupHead?: (name: string, rows: readonly T[]) => JSX.Element;
   compareGroups?: (a: string, b: string) => number;
@@ -63,6 +66,7 @@ export interface TableProps<T> {
 
 const kRowHeight = 34;
 const kCardBelow = 640;
+const kMadeAtOnce = 14;
 
 export function Table<T>(props: TableProps<T>): JSX.Element {
   const base = createUniqueId();
@@ -91,6 +95,7 @@ export function Table<T>(props: TableProps<T>): JSX.Element {
       closed: closed(),
     });
   });
+  createEffect(() => props.onSort?.(sorting()?.column));
   const range = createMemo(
     () => visibleWindow(scroll(), size().height - headHeight(), rowHeight(), items().length),
     undefined,
@@ -98,17 +103,23 @@ export function Table<T>(props: TableProps<T>): JSX.Element {
   );
   // Items are made anew with each order; what is shown stays the same object while its key does.
   const kept = new Map<string, { item: () => Item<T>; place: () => number; set: (item: Item<T>, place: number) => void }>();
+  // Whoever scrolls far brings dozens of rows into sight at once: some are made in each frame.
+  const [portion, setPortion] = createSignal(0);
   const visible = createMemo(() => {
+    portion();
     const { from, to } = range();
     const now = items();
     const wanted = [];
     const seen = new Set<string>();
+    let made = 0;
     for (let place = from; place < to && place < now.length; place += 1) {
       const item = now[place] as Item<T>;
       const name = `${item.kind} ${item.key}`;
       seen.add(name);
       let slot = kept.get(name);
       if (slot === undefined) {
+        made += 1;
+        if (made > kMadeAtOnce) continue;
         const [shown, setShown] = createSignal<Item<T>>(item, { equals: sameItem });
         const [at, setAt] = createSignal(place);
         slot = { item: shown, place: at, set: (next, where) => (setShown(() => next), setAt(where)) };
@@ -117,6 +128,7 @@ export function Table<T>(props: TableProps<T>): JSX.Element {
       wanted.push(slot);
     }
     for (const name of [...kept.keys()]) if (!seen.has(name)) kept.delete(name);
+    if (made > kMadeAtOnce) nextFrame(() => setPortion((before) => before + 1));
     return wanted;
   });
 

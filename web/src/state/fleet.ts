@@ -1,7 +1,9 @@
-// All targets, live: the snapshot of GET /api/fleet kept up by events. One for the page.
+// All targets, live: the snapshot of GET /api/fleet kept up by events, and what they do not tell by
+// what changed since. One for the page.
 //
 //   fleet.targets()   the array, new when targets came or went
-//   fleet.order()     changes (at most once a second) when states moved: sort and filter on it
+//   fleet.order()     changes (at most once a second) when anything moved: sort and filter on it
+//   fleet.states()    changes (as seldom) when states did
 //   fleet.counts()    by state
 //   target.track()    inside a component: this one target
 import { batch, createSignal } from 'solid-js';
@@ -27,31 +29,46 @@ const kMostHeld = 20_000;
 const book = new FleetBook();
 const [targets, setTargets] = createSignal<readonly Target[]>([]);
 const [order, setOrder] = createSignal(0);
+const [states, setStates] = createSignal(0);
 const [counts, setCounts] = createSignal<Counts>(noCounts());
 const [loaded, setLoaded] = createSignal(false);
 const [problem, setProblem] = createSignal<Problem | null>(null);
 const [takenAt, setTakenAt] = createSignal<number | null>(null);
 
 let held: LiveEvent[] | null = null;
+// Of the newest snapshot; null: there is none.
+let version: string | null = null;
+// Events were missed, and with them what a difference leaves out: everything is needed.
+let lost = false;
+let followers = 0;
 let started = false;
 let running: Promise<void> | null = null;
 let again = false;
 let flight: AbortController | null = null;
 let soon: ReturnType<typeof setTimeout> | undefined;
 let orderTimer: ReturnType<typeof setTimeout> | undefined;
+// States moved since they were shown.
+let stated = false;
 let ager: ReturnType<typeof setInterval> | undefined;
 let stops: (() => void)[] = [];
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
-function reorder(): void {
+function reorder(ofStates: boolean): void {
+  stated ||= ofStates;
   orderTimer ??= setTimeout(() => {
     orderTimer = undefined;
     batch(() => {
-      setCounts(book.counts());
       setOrder((before) => before + 1);
+      if (stated) showStates();
     });
   }, kOrderEvery);
+}
+
+function showStates(): void {
+  stated = false;
+  setCounts(book.counts());
+  setStates((before) => before + 1);
 }
 
 async function load(): Promise<void> {
@@ -59,8 +76,11 @@ async function load(): Promise<void> {
   held = [];
   const mine = new AbortController();
   flight = mine;
+  if (lost) version = null;
+  lost = false;
   try {
-    const snapshot = await api.get<FleetSnapshot>('api/fleet', { signal: mine.signal });
+    const query = version === null ? {} : { since: version, ...(followers > 0 ? { values: 'true' } : {}) };
+    const snapshot = await api.get<FleetSnapshot>('api/fleet', { query, signal: mine.signal });
     if (mine.signal.aborted) return;
     learnServerTime(Date.parse(snapshot.time));
     for (let row = 0; row < snapshot.count; row += kPart) {
@@ -68,10 +88,11 @@ async function load(): Promise<void> {
       if (row + kPart < snapshot.count) await pause();
       if (mine.signal.aborted) return;
     }
-    live.noteSnapshot(snapshot.seq);
+    version = snapshot.version ?? null;
+    if (!snapshot.partial) live.noteSnapshot(snapshot.seq);
     batch(() => {
       if (book.finish(snapshot)) setTargets(book.targets);
-      setCounts(book.counts());
+      showStates();
       setOrder((before) => before + 1);
       setTakenAt(Date.parse(snapshot.time));
       setProblem(null);
@@ -89,11 +110,11 @@ async function load(): Promise<void> {
 
 function take(events: readonly LiveEvent[]): void {
   const applied = batch(() => book.apply(events));
-  if (applied.changed > 0) reorder();
+  if (applied.changed > 0) reorder(applied.reordered);
   if (applied.incomplete) plan(kAfterEvent);
 }
 
-/** Fetches the snapshot anew; call it after an edit of the fleet. */
+/** Fetches what changed; call it after an edit of the fleet. */
 function refresh(): Promise<void> {
   if (running !== null) {
     again = true;
@@ -112,7 +133,7 @@ function refresh(): Promise<void> {
   return running;
 }
 
-// Values come with snapshots only; a larger fleet is fetched less often.
+// The server looks at every target for it; of a larger fleet less often.
 function regular(): number {
   return Math.min(60_000, Math.max(5_000, book.targets.length * 4));
 }
@@ -142,14 +163,17 @@ function start(): void {
       (events) => {
         if (held !== null) {
           if (held.length < kMostHeld) held.push(...events);
-          else again = true;
+          else lost = again = true;
         } else if (loaded()) take(events);
       },
     ),
-    live.onResync(() => void refresh()),
+    live.onResync(() => {
+      lost = true;
+      void refresh();
+    }),
   ];
   ager = setInterval(() => {
-    if (batch(() => book.age(serverNow()))) reorder();
+    if (batch(() => book.age(serverNow()))) reorder(true);
   }, 2000);
   void refresh();
 }
@@ -167,6 +191,7 @@ function stop(): void {
   book.byKey.clear();
   book.targets = [];
   book.seq = 0;
+  version = null;
   batch(() => {
     setTargets([]);
     setLoaded(false);
@@ -181,11 +206,26 @@ export const fleet = {
   refresh,
   targets,
   order,
+  states,
   counts,
   loaded,
   problem,
   /** Server time of the newest snapshot, ms. */
   takenAt,
+  /** The values of all targets are looked at, as when they are sorted by them. Returns how to stop. */
+  followValues: (): (() => void) => {
+    followers += 1;
+    lost = true;
+    void refresh();
+    return () => {
+      followers -= 1;
+    };
+  },
+  /** Brings what is shown of these targets, which are some tens at most, up to date. */
+  fetchValues: async (keys: readonly string[]): Promise<void> => {
+    const snapshot = await api.get<FleetSnapshot>('api/fleet', { query: { target: keys } });
+    batch(() => book.takeValues(snapshot));
+  },
   find: (key: string): Target | undefined => {
     targets();
     return book.byKey.get(key);

@@ -1,5 +1,5 @@
 import { createEffect, createRoot } from 'solid-js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { LiveEvent } from '../api/live';
 import type { FleetSnapshot, TargetState } from '../api/model';
 import { quickest } from '../testing/quickest';
@@ -12,7 +12,7 @@ const at = (seconds: number) => new Date(kBegin + seconds * 1000).toISOString();
 function snapshot(states: TargetState[], seq = 100): FleetSnapshot {
   const each = <T>(value: (row: number) => T) => states.map((_, row) => value(row));
   return {
-    time: at(0), seq, groups: ['berlin', 'core'], label_sets: [{ site: 'b' }], count: states.length,
+    time: at(0), seq, version: `7.1.${seq}`, partial: false, groups: ['berlin', 'core'], label_sets: [{ site: 'b' }], count: states.length,
     columns: {
       key: each((row) => `ping::sw-${row}`), device: each((row) => `sw-${row}`), addon: each(() => 'ping'),
       address: each(() => '192.0.2.1'), groups: each(() => [0, 1]), labels: each(() => 0),
@@ -64,10 +64,10 @@ describe('the book of the fleet', () => {
     expect([...book.byKey.keys()]).toEqual(['ping::sw-0']);
   });
 
-  it('takes results and reckons the lag', () => {
+  it('takes results with their lag', () => {
     const book = filled(['up']);
     const applied = book.apply([
-      event('poll_result', 'ping::sw-0', { outcome: 'ok', at: at(21), duration: 0.5, trigger: 'due', failures: 0, next_due: at(41) }),
+      event('poll_result', 'ping::sw-0', { outcome: 'ok', at: at(21), duration: 0.5, lag: 0.5, failures: 0, next_due: at(41) }),
     ]);
     const target = book.targets[0];
     expect(applied).toEqual({ changed: 1, reordered: false, incomplete: false });
@@ -91,6 +91,41 @@ describe('the book of the fleet', () => {
     next.columns.last_success_ms = [kBegin + 41_000];
     book.take(next, 0, 1);
     expect(target.headlineAge(kBegin + 60_000)).toBeNull();
+  });
+
+  it('takes the values of a few targets and leaves the rest as events told it', () => {
+    const book = filled(['up', 'up']);
+    const [first, second] = book.targets as [Target, Target];
+    const poll = (key: string, seconds: number) => book.apply([event('poll_result', key, { outcome: 'ok', at: at(seconds), duration: 0.5, failures: 0, next_due: at(seconds + 20) })]);
+    poll(first.key, 21);
+    poll(second.key, 22);
+    const some = snapshot(['up'], 200);
+    some.partial = true;
+    some.columns.last_success_ms = [kBegin + 21_000];
+    some.columns.headline = [[{ name: 'cpu', value: 41 }]];
+    book.takeValues(some);
+    expect(first).toMatchObject({ headlineAt: kBegin + 21_000, overtaken: null, nextDue: kBegin + 41_000 });
+    expect(first.headline[0]?.value).toBe(41);
+    expect(second.overtaken).toBe(kBegin + 22_000);
+    poll(first.key, 41);
+    book.takeValues(some);
+    expect(first.headlineAge(kBegin + 50_000)).toBe(29);
+  });
+
+  it('takes what changed, and goes on taking what was told of the others before that', () => {
+    const book = filled(['up', 'up', 'up']);
+    const change = snapshot(['down'], 300);
+    change.partial = true;
+    change.columns.key = ['ping::sw-1'];
+    book.take(change, 0, 1);
+    expect(book.finish(change)).toBe(false);
+    expect(book.targets).toHaveLength(3);
+    expect(book.counts()).toMatchObject({ up: 2, down: 1 });
+    const late = (key: string, seq: number): LiveEvent => ({ type: 'task_state_changed', seq, at: at(0), key, data: { kind: 'breaker', to: 'open', at: at(0) } });
+    book.apply([late('ping::sw-0', 299), late('ping::sw-1', 299)]);
+    expect(book.targets.map((target) => target.breaker)).toEqual(['open', 'closed', 'closed']);
+    expect(book.apply([late('ping::gone', 299)]).incomplete).toBe(false);
+    expect(book.apply([late('ping::new', 301)]).incomplete).toBe(true);
   });
 
   it('leaves what other tasks of a target say to the next snapshot', () => {
@@ -162,20 +197,27 @@ describe('the book of the fleet', () => {
     expect(book.targets[0]).toMatchObject({ alerts: 0, severity: '' });
   });
 
-  it('tells only who looks, and once per change', () => {
+  it('tells only who looks, and once for changes of the same frame', () => {
+    vi.useFakeTimers();
     const book = filled(['up', 'up']);
     const seen: string[] = [];
-    createRoot((dispose) => {
+    const end = createRoot((dispose) => {
       createEffect(() => {
         book.targets[0]?.track();
         seen.push(book.targets[0]?.state ?? '');
       });
-      queueMicrotask(dispose);
+      return dispose;
     });
-    book.apply([event('task_state_changed', 'ping::sw-1', { kind: 'health', to: 'down', at: at(1) })]);
+    const change = (key: string, to: string) => book.apply([event('task_state_changed', key, { kind: 'health', to, at: at(1) })]);
+    change('ping::sw-1', 'down');
+    vi.advanceTimersByTime(1000);
     expect(seen).toEqual(['up']);
-    book.apply([event('task_state_changed', 'ping::sw-0', { kind: 'health', to: 'down', at: at(1) })]);
+    change('ping::sw-0', 'degraded');
+    change('ping::sw-0', 'down');
+    vi.advanceTimersByTime(1000);
     expect(seen).toEqual(['up', 'down']);
+    end();
+    vi.useRealTimers();
   });
 
   it('takes a burst of 1000 changes among 5000 targets well within a frame', () => {

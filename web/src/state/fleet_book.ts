@@ -27,6 +27,7 @@ export class FleetBook {
   readonly byKey = new Map<string, Target>();
   /** In the order of the snapshot. A new array whenever targets came or went. */
   targets: readonly Target[] = [];
+  /** Of the newest snapshot. */
   seq = 0;
   #parents = new Set<string>();
 
@@ -46,13 +47,27 @@ export class FleetBook {
     }
   }
 
+  /** Takes nothing but the values: what events told meanwhile is newer than the rest. */
+  takeValues(snapshot: FleetSnapshot): void {
+    const { key, headline, last_success_ms } = snapshot.columns;
+    key.forEach((name, row) => {
+      const target = this.byKey.get(name);
+      const at = last_success_ms[row] ?? null;
+      if (target === undefined || at === null || at < (target.headlineAt ?? 0)) return;
+      target.headline = headline[row] ?? [];
+      target.headlineAt = at;
+      target.lastSuccess = Math.max(at, target.lastSuccess ?? 0);
+      if (target.lastSuccess - at <= kSame) target.overtaken = null;
+      target.changed();
+    });
+  }
+
   /** After all rows were taken: forgets what is gone. Tells whether targets came or went. */
   finish(snapshot: FleetSnapshot): boolean {
     const keys = snapshot.columns.key;
     const before = this.targets;
-    const same = before.length === keys.length && keys.every((key, row) => before[row]?.key === key);
     this.seq = Math.max(this.seq, snapshot.seq);
-    if (same) return false;
+    if (snapshot.partial || (before.length === keys.length && keys.every((key, row) => before[row]?.key === key))) return false;
     this.targets = keys.map((key) => this.byKey.get(key) as Target);
     const wanted = new Set(keys);
     for (const key of [...this.byKey.keys()]) if (!wanted.has(key)) this.byKey.delete(key);
@@ -62,12 +77,14 @@ export class FleetBook {
   apply(events: readonly LiveEvent[]): Applied {
     const applied: Applied = { changed: 0, reordered: false, incomplete: false };
     for (const event of events) {
-      if (event.seq <= this.seq || event.key === undefined) continue;
+      if (event.key === undefined) continue;
       const target = this.byKey.get(targetOf(event.key));
       if (target === undefined) {
-        applied.incomplete = true;
+        if (event.seq > this.seq) applied.incomplete = true;
         continue;
       }
+      // A partial snapshot says nothing of the others: what was told of them before it still counts.
+      if (event.seq <= target.seq) continue;
       const before = target.state;
       const severity = target.severity;
       // A target of several tasks is shown by its main one; how the others join in, a snapshot tells.
@@ -130,6 +147,7 @@ export function targetOf(task: string): string {
 
 function fill(target: Target, snapshot: FleetSnapshot, row: number): void {
   const c = snapshot.columns;
+  target.seq = snapshot.seq;
   target.device = c.device[row] ?? '';
   target.addon = c.addon[row] ?? '';
   target.address = c.address[row] ?? '';
@@ -159,7 +177,7 @@ function fill(target: Target, snapshot: FleetSnapshot, row: number): void {
   target.overtaken = null;
 }
 
-/** A newer answer than that of the values that are shown, which only the next snapshot brings. */
+/** A newer answer than that of the values that are shown: events do not bring any. */
 function answered(target: Target, at: number): void {
   target.lastSuccess = at;
   if (target.headlineAt === null || at - target.headlineAt > kSame) target.overtaken ??= at;
@@ -167,9 +185,7 @@ function answered(target: Target, at: number): void {
 
 function pollResult(target: Target, data: PollResultData): void {
   const at = Date.parse(data.at);
-  if (data.trigger === 'due' && target.nextDue !== null) {
-    target.lag = Math.max(0, (at - data.duration * 1000 - target.nextDue) / 1000);
-  }
+  if (data.lag !== undefined) target.lag = data.lag;
   target.failures = data.failures;
   target.duration = data.duration;
   if (data.next_due !== undefined) target.nextDue = Date.parse(data.next_due);

@@ -2,14 +2,19 @@
 // calls `track()` and is brought up to date when it changes. A signal exists only for targets that
 // somebody looks at, so that thousands of others cost nothing.
 import { createSignal } from 'solid-js';
+import { Redraw } from '../logic/frame';
 import type { Breaker, Headline, Labels, Severity, TargetState, Tier } from '../api/model';
 
 const kRemembered = 40;
-// In a small fleet the next snapshot is that near; until then nothing flickers.
+// A row has a dozen cells, and dozens of rows may change at once: a picture of the page has time for some.
+const redraw = new Redraw(8);
+// The values of targets that are shown come that soon (state/values.ts); until then nothing flickers.
 const kOvertakenLong = 6000;
 
 export class Target {
   readonly key: string;
+  /** Number of the last event before its row was taken. */
+  seq = 0;
   device = '';
   addon = '';
   address = '';
@@ -35,7 +40,7 @@ export class Target {
   duration: number | null = null;
   lag: number | null = null;
   headline: readonly Headline[] = [];
-  /** When the headline was taken, ms: it comes with snapshots only, results of polls do not bring it. */
+  /** When the headline was taken, ms: results of polls do not bring it, see state/values.ts. */
   headlineAt: number | null = null;
   /** When a newer answer than that of the headline came, ms; null: the headline is of the newest. */
   overtaken: number | null = null;
@@ -45,7 +50,7 @@ export class Target {
   readonly durations: number[] = [];
 
   #read: (() => number) | undefined;
-  #write: ((change: (before: number) => number) => void) | undefined;
+  #draw: (() => void) | undefined;
 
   constructor(key: string) {
     this.key = key;
@@ -53,12 +58,16 @@ export class Target {
 
   /** Call it where the target is shown. */
   track(): void {
-    if (this.#read === undefined) [this.#read, this.#write] = createSignal(0);
+    if (this.#read === undefined) {
+      const [read, write] = createSignal(0);
+      this.#read = read;
+      this.#draw = () => void write((before) => before + 1);
+    }
     this.#read();
   }
 
   changed(): void {
-    this.#write?.((before) => before + 1);
+    if (this.#draw !== undefined) redraw.add(this.#draw);
   }
 
   remember(seconds: number): void {

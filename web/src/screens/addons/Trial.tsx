@@ -1,4 +1,4 @@
-// Tries a manifest with replies that were captured or made up. Nothing is asked, nothing is stored.
+// Tries a manifest with replies that were captured or made up, or with what a device answers now. Nothing of it is put in force.
 import { createEffect, createMemo, createSignal, For, Index, on, Show } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { api, asProblem, path } from '../../api/client';
@@ -8,8 +8,9 @@ import { plural } from '../../logic/format';
 import { parseYaml } from '../../logic/yaml';
 import type { Plain } from '../../logic/yaml';
 import { whyNot } from '../../state/session';
+import { AskDevice } from './AskDevice';
 import { kPasted, outline, stepsOf, stepsTemplate } from './model';
-import type { Reply, Trial as TrialResult, TrialStep } from './model';
+import type { FreshReply, FreshTrial, Reply, Trial as TrialResult, TrialStep } from './model';
 
 const kApart = 60;
 
@@ -21,6 +22,7 @@ export function Trial(props: { name: string | null; manifest: string }): JSX.Ele
   const [steps, setSteps] = createSignal('');
   const [parameters, setParameters] = createSignal<Record<string, string>>({});
   const [result, setResult] = createSignal<TrialResult | null>(null);
+  const [fresh, setFresh] = createSignal<FreshTrial | null>(null);
   const [problem, setProblem] = createSignal<Problem | null>(null);
   const [busy, setBusy] = createSignal(false);
   createEffect(on(() => about().protocol, (protocol) => {
@@ -31,14 +33,24 @@ export function Trial(props: { name: string | null; manifest: string }): JSX.Ele
   const written = () => asSteps() || pasted() === undefined;
   const readSteps = createMemo(() => parseYaml(steps()));
   const change = (at: number, part: Partial<Reply>) => setReplies(replies().map((reply, index) => (index === at ? { ...reply, ...part } : reply)));
+  // A device has parameters of its own: what nobody wrote here is left to it.
+  const parametersGiven = (examples: boolean): Record<string, string> => Object.fromEntries(about().parameters.flatMap((one) => {
+    const value = parameters()[one.name] ?? (examples && one.required ? one.initial : '');
+    return value === '' ? [] : [[one.name, value]];
+  }));
+  const takeReply = (answer: FreshTrial) => {
+    const said = answer.replies[0];
+    if (said === undefined) return;
+    setReplies([{ text: said.text, status: said.status === 0 && about().protocol === 'http' ? '' : String(said.status) }]);
+    setAsSteps(false);
+  };
+  const asks = () => !['webhook', 'trap', 'push'].includes(about().protocol);
   const run = async () => {
     if (busy() || (written() && readSteps().problem !== null)) return;
     setBusy(true);
     setProblem(null);
-    const given = Object.fromEntries(about().parameters.flatMap((one) => {
-      const value = parameters()[one.name] ?? (one.required ? one.initial : '');
-      return value === '' ? [] : [[one.name, value]];
-    }));
+    setFresh(null);
+    const given = parametersGiven(true);
     const list: Plain = written() ? readSteps().value : stepsOf(about().protocol, replies(), kApart);
     try {
       setResult(await api.post<TrialResult>(path`api/addons/${props.name ?? (about().name || 'new')}/test`, { manifest: props.manifest, steps: list, ...(Object.keys(given).length > 0 ? { parameters: given } : {}) }));
@@ -83,7 +95,31 @@ export function Trial(props: { name: string | null; manifest: string }): JSX.Ele
         <div class="row"><Button kind="primary" icon="play" busy={busy()} disabledReason={whyNot('manage')} onClick={() => void run()}>Try it</Button></div>
         <FormErrors problem={problem()} />
       </section>
+      <Show when={asks()}>
+        <AskDevice manifest={props.manifest} parameters={parametersGiven(false)} onAnswer={(answer) => (setProblem(null), setFresh(answer), setResult(answer))} />
+      </Show>
       <Show when={result()}>{(found) => <Result result={found()} />}</Show>
+      <Show when={fresh()?.replies.length ? fresh() : null}>
+        {(answer) => (
+          <section class="panel" aria-label="What the device said">
+            <div class="panel-head"><h3>What it said</h3></div>
+            <For each={answer().replies}>{(reply) => <Said reply={reply} />}</For>
+            <Show when={pasted() !== undefined && answer().replies.length === 1 && answer().replies[0]?.text}>
+              <div class="panel-part"><Button dense icon="down" onClick={() => takeReply(answer())}>Go on with this answer</Button></div>
+            </Show>
+          </section>
+        )}
+      </Show>
+    </div>
+  );
+}
+
+function Said(props: { reply: FreshReply }): JSX.Element {
+  return (
+    <div class="panel-part">
+      <Show when={props.reply.problem}>{(why) => <p class="muted">{why()}</p>}</Show>
+      <Show when={props.reply.text}>{(text) => <pre class="addons-said">{text()}</pre>}</Show>
+      <Show when={!props.reply.problem && !props.reply.text}><p class="muted">Nothing that is text.</p></Show>
     </div>
   );
 }
@@ -91,7 +127,7 @@ export function Trial(props: { name: string | null; manifest: string }): JSX.Ele
 function Result(props: { result: TrialResult }): JSX.Element {
   return (
     <section class="panel" aria-label="What came of it">
-      <div class="panel-head"><h3>It asks</h3><For each={props.result.asks} fallback={<span class="muted">nothing: it listens</span>}>{(ask) => <code class="addons-ask">{ask}</code>}</For></div>
+      <div class="panel-head"><h3>It asks</h3><For each={props.result.asks} fallback={<span class="muted">{props.result.steps[0]?.failed ? 'nothing' : 'nothing: it listens'}</span>}>{(ask) => <code class="addons-ask">{ask}</code>}</For></div>
       <For each={props.result.steps}>{(step, at) => <Step step={step} title={props.result.steps.length === 1 ? 'What it reads' : `Reply ${at() + 1}`} />}</For>
     </section>
   );

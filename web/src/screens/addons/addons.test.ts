@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../logic/yaml';
-import { alertRules, kPasted, kStarter, mistakesOf, outline, stepsOf, stepsTemplate } from './model';
+import { alertRules, freshTrial, kPasted, kStarter, mistakesOf, outline, stepsOf, stepsTemplate } from './model';
 import { parts, placeOf, readReference, sectionFor } from './reference';
 
 describe('a manifest in the page', () => {
@@ -48,6 +48,18 @@ signal_types:
     ]);
     for (const protocol of ['http', 'snmp', 'ssh', 'exec', 'tcp', 'tls', 'icmp', 'dns', 'trap', 'webhook', 'push']) expect(parseYaml(stepsTemplate(protocol)).problem, protocol).toBeNull();
     expect(Object.keys(kPasted)).toContain('webhook');
+  });
+});
+
+describe('a trial with a device', () => {
+  it('shows the page of the newest attempt, and the reason where there is none', () => {
+    const page = { asks: ['http://192.0.2.1/status'], steps: [], replies: [{ text: '{}', status: 200 }] };
+    const runs = [{ attempt: 2, output: JSON.stringify(page) }, { attempt: 1, output: '{}' }];
+    expect(freshTrial({ state: 'completed' }, runs)).toEqual(page);
+    const why = (job: Parameters<typeof freshTrial>[0], error?: string) => freshTrial(job, error === undefined ? [] : [{ attempt: 1, output: '', error }]).steps[0];
+    expect(why({ state: 'failed' }, 'there is no device "attic"')).toMatchObject({ failed: true, problems: ['there is no device "attic"'] });
+    expect(why({ state: 'failed', failure: 'too late' })?.problems).toEqual(['too late']);
+    expect(why({ state: 'cancelled' })?.problems).toEqual(['It was cancelled.']);
   });
 });
 

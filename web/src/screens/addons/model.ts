@@ -171,6 +171,41 @@ export interface Trial {
   steps: TrialStep[];
 }
 
+/** What a device said to the requests of a trial, in their order. */
+export interface FreshReply {
+  text: string;
+  status: number;
+  problem?: string;
+}
+
+export interface FreshTrial extends Trial {
+  replies: FreshReply[];
+}
+
+export interface TrialJob {
+  state: string;
+  verdict?: string;
+  failure?: string;
+}
+
+export interface TrialRun {
+  attempt: number;
+  error?: string;
+  output: string;
+}
+
+/** What came of a trial that asked. One that never ran has no page; its reason is the only thing there is to show. */
+export function freshTrial(job: TrialJob, runs: readonly TrialRun[]): FreshTrial {
+  const run = runs.reduce<TrialRun | undefined>((newest, one) => (newest === undefined || one.attempt > newest.attempt ? one : newest), undefined);
+  if (run !== undefined && run.output !== '') return JSON.parse(run.output) as FreshTrial;
+  const why = run?.error || job.failure || (job.state === 'cancelled' ? 'It was cancelled.' : 'It did not run.');
+  const step: TrialStep = {
+    failed: true, changed: false, readings: {}, samples: {}, conditions: {}, rows: [], signals: [], problems: [why], missing: 0, dropped: 0,
+    degraded: false, unreadable: false, restarted: false,
+  };
+  return { asks: [], steps: [step], replies: [] };
+}
+
 export const kStarter = `schema: pollux/1
 name: my-door
 version: 1.0.0

@@ -1,5 +1,5 @@
 // All targets, live: dense rows, filter, groups, acts on many.
-import { createMemo, createSignal, For, Show } from 'solid-js';
+import { createEffect, createMemo, createSignal, For, onCleanup, Show } from 'solid-js';
 import type { JSX } from 'solid-js';
 import { navigate, query, setQuery } from '../../app/router';
 import { useKeys } from '../../app/keys';
@@ -22,6 +22,8 @@ export default function Fleet(): JSX.Element {
   const [selected, setSelected] = createSignal<ReadonlySet<string>>(new Set());
   const [silencing, setSilencing] = createSignal(false);
   const [busy, setBusy] = createSignal<Act | null>(null);
+  const [sortedBy, setSortedBy] = createSignal<string>();
+  createEffect(() => sortedBy() === 'values' && onCleanup(fleet.followValues()));
 
   const wanted = createMemo(() => compileFilter(parseFilter(query('filter'), kFilterNames), kFleetFilter));
   const rows = createMemo<readonly Target[]>(() => {
@@ -117,6 +119,7 @@ export default function Fleet(): JSX.Element {
             track={(target) => target.track()}
             order={fleet.order}
             sort={{ column: 'device', descending: false }}
+            onSort={setSortedBy}
             groups={grouping()?.read}
             groupHead={(name, members) => <GroupHead name={name} rows={members} />}
             onOpen={(target) => navigate(targetLink(target.key))}

@@ -9,6 +9,7 @@ import { tick } from '../../logic/clock';
 import { duration, measure, shortDuration } from '../../logic/format';
 import { deadLetterMark } from '../../parts/dead_letter';
 import { recentRuns } from '../../state/recent';
+import { freshValues } from '../../state/values';
 import type { Target } from '../../state/target';
 import { href } from '../../app/router';
 
@@ -31,6 +32,7 @@ function OldValues(props: { target: Target }): JSX.Element {
 }
 
 function Values(props: { target: Target; values: readonly Headline[] }): JSX.Element {
+  onCleanup(freshValues.want(props.target));
   return (
     <div class="fleet-values" classList={{ old: props.target.headlineAge(tick()) !== null && props.values.length > 0 }}>
       <For each={props.values}>
@@ -85,7 +87,7 @@ export function reasonOf(target: Target): string {
 }
 
 export const kColumns: readonly Column<Target>[] = [
-  { id: 'state', title: 'State', width: '108px', fixed: true, value: stateRank, cell: (t) => <StateMark state={t.state} /> },
+  { id: 'state', title: 'State', width: '118px', fixed: true, value: stateRank, cell: (t) => <StateMark state={t.state} /> },
   {
     id: 'device', title: 'Device', width: 'minmax(96px, 1.1fr)', fixed: true, value: (t) => t.device,
     cell: (t) => <a href={targetLink(t.key)} title={t.key}><strong class="fleet-device">{t.device}</strong></a>,
@@ -112,6 +114,7 @@ function labelText(target: Target): string {
 }
 
 export function targetCard(target: Target): JSX.Element {
+  onCleanup(freshValues.want(target));
   return (
     <div class="fleet-card">
       <div class="fleet-card-line">

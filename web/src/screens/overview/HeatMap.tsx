@@ -29,7 +29,7 @@ export function HeatMap(): JSX.Element {
     onCleanup(() => watch.disconnect());
   });
   createEffect(() => {
-    fleet.order();
+    fleet.states();
     theme();
     draw(canvas, cells(), grid(), width(), at());
   });
