@@ -58,7 +58,10 @@ const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimat
 
 /** In the page: what is on its way into sight, as words; what turns for ever may turn, and what is out of sight may wait. */
 function unfinished() {
-  const seen = ({ top, bottom }) => bottom > 0 && top < innerHeight;
+  // Of a box that scrolls, what lies beyond its edge is out of sight too: below it stands the navigation of a phone.
+  const main = document.querySelector('main')?.getBoundingClientRect();
+  const [begin, end] = [Math.max(0, main?.top ?? 0), Math.min(innerHeight, main?.bottom ?? innerHeight)];
+  const seen = ({ top, bottom }) => bottom > begin && top < end;
   const moving = document.getAnimations().filter((one) => one.playState === 'running' && one.effect.getComputedTiming().iterations !== Infinity);
   return [
     ...(document.querySelector('h1, h2') === null ? ['no headline'] : []),

@@ -10,7 +10,7 @@ import type { Range } from '../logic/chart_keys';
 import { markKinds, marksAt, markWords, signOf } from '../logic/chart_marks';
 import type { ChartMark } from '../logic/chart_marks';
 import { bothTimes } from '../logic/clock';
-import { compact, measure } from '../logic/format';
+import { axisSteps, compact, measure } from '../logic/format';
 import { theme, token } from './theme';
 import './chart.css';
 
@@ -132,7 +132,7 @@ export function Chart(props: ChartProps): JSX.Element {
         ...(one.stepped && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}),
       })),
     ],
-    axes: [{ ...axis(), values: kTimes }, { ...axis(), size: 74, values: (_, ticks) => axisTexts(ticks, unitOf(props.series[0])) }],
+    axes: [{ ...axis(), values: kTimes }, { ...axis(), ...stepsOf(unitOf(props.series[0])), size: 74, values: (_, ticks) => axisTexts(ticks, unitOf(props.series[0])) }],
     hooks: {
       setCursor: [(self) => setAt(self.cursor.idx ?? null)],
       setScale: [
@@ -356,6 +356,11 @@ function sign(ctx: CanvasRenderingContext2D, which: ReturnType<typeof signOf>, x
     ctx.stroke();
     ctx.lineWidth = 1;
   }
+}
+
+function stepsOf(unit: string): Pick<uPlot.Axis, 'incrs'> {
+  const incrs = axisSteps(unit);
+  return incrs === null ? {} : { incrs };
 }
 
 // Beside an axis there is little room: a long unit is left to the legend.

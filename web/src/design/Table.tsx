@@ -66,7 +66,7 @@ export interface TableProps<T> {
 
 const kRowHeight = 34;
 const kCardBelow = 640;
-const kMadeAtOnce = 14;
+const kMadeAtOnce = 8;
 
 export function Table<T>(props: TableProps<T>): JSX.Element {
   const base = createUniqueId();

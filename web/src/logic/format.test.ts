@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytes, compact, count, duration, measure, percent, plural, sentence, shortDuration } from './format';
+import { axisSteps, bytes, compact, count, duration, measure, percent, plural, sentence, shortDuration } from './format';
 
 describe('duration', () => {
   it('chooses units that people read', () => {
@@ -81,4 +81,13 @@ describe('sentence', () => {
     expect(sentence('sw-1 does not answer')).toBe('sw-1 does not answer');
     expect(sentence('"x" is no address')).toBe('"x" is no address');
   });
+});
+
+it('an axis of bytes has steps that are whole in its units', () => {
+  for (const unit of ['bytes', 'B', 'bytes/s', 'bytes per second']) {
+    const steps = axisSteps(unit) ?? [];
+    expect(steps.slice(0, 10)).toEqual([1, 2, 5, 10, 20, 50, 100, 200, 500, 1024]);
+    expect(steps.slice(9).every((step) => /^[125]0*( \w+)$/.test(bytes(step)))).toBe(true);
+  }
+  for (const unit of ['', 's', '%', 'bits/s', 'requests/s']) expect(axisSteps(unit)).toBeNull();
 });

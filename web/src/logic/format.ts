@@ -80,6 +80,12 @@ export function bytes(value: number | null | undefined): string {
   return `${value < 0 ? '−' : ''}${trimmed(rest, rest >= 100 || step === 0 ? 0 : 1)} ${units[step]}`;
 }
 
+/** Steps of an axis of bytes that are whole in what `bytes` writes: 20 MiB, where decimal ones are 19.1. Nothing for other units. */
+export function axisSteps(unit = ''): number[] | null {
+  if (!/^(bytes?|B)( per second|\/s|ps)?$/.test(unit)) return null;
+  return [0, 1, 2, 3, 4, 5].flatMap((power) => [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * 1024 ** power));
+}
+
 /** 0.99984 -> "99.98 %". Never rounds something below one up to 100 %. */
 export function percent(ratio: number | null | undefined, digits = 1): string {
   if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return '–';

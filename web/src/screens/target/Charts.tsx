@@ -13,7 +13,7 @@ import { fetched } from '../../parts/fetched';
 import type { Change } from '../../parts/model';
 import { SpanChoice } from '../../parts/StateStrip';
 import { targetOf } from '../../state/fleet_book';
-import { aligned, bridged, firstRows, kRanges, metricPlan, stepFor } from './history';
+import { aligned, bridged, firstRows, kRanges, kUsualRange, metricPlan, stepFor } from './history';
 import type { AddonMetric, HistoryAnswer, MetricPlan } from './history';
 import { HistoryBook } from './history_book';
 import type { Question, Wanted } from './history_book';
@@ -27,7 +27,7 @@ const kSettle = 120;
 const kNoRows: readonly string[] = [''];
 
 export function Charts(props: { target: string; metrics: readonly AddonMetric[]; changes: readonly Change[]; interval: number }): JSX.Element {
-  const range = () => kRanges.find((one) => one.id === query('range')) ?? kRanges[0];
+  const range = () => kRanges.find((one) => one.id === query('range')) ?? kUsualRange;
   const list = fetched(
     () => props.target,
     async (key, signal) => {

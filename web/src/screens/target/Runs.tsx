@@ -75,7 +75,7 @@ function columnsFor(parts: boolean): Column<Run>[] {
     { id: 'trigger', title: 'Trigger', width: '90px', cell: (run) => run.trigger, value: (run) => run.trigger },
     { id: 'requests', title: 'Requests', width: '85px', end: true, cell: (run) => count(run.requests), value: (run) => run.requests ?? null },
     { id: 'bytes', title: 'Bytes', width: '90px', end: true, cell: (run) => bytes(run.bytes), value: (run) => run.bytes ?? null },
-    { id: 'changed', title: 'Changed', width: '80px', cell: (run) => (run.changed ? <Badge tone="info">changed</Badge> : <span class="muted">no</span>), value: (run) => (run.changed ? 1 : 0) },
+    { id: 'changed', title: 'Changed', width: '94px', cell: (run) => (run.changed ? <Badge tone="info">changed</Badge> : <span class="muted">no</span>), value: (run) => (run.changed ? 1 : 0) },
     { id: 'error', title: 'Error', width: 'minmax(160px, 3fr)', cell: (run) => <span title={run.error}>{run.code ? `${run.code}: ${run.error ?? ''}` : ''}</span> },
   ];
 }

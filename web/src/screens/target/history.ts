@@ -36,6 +36,7 @@ export interface AddonMetric {
 }
 
 export const kRanges = [
+  { id: '15m', label: '15 min', seconds: 900 },
   { id: '1h', label: '1 h', seconds: 3600 },
   { id: '6h', label: '6 h', seconds: 21_600 },
   { id: '24h', label: '24 h', seconds: 86_400 },
@@ -44,7 +45,10 @@ export const kRanges = [
   { id: '90d', label: '90 d', seconds: 7_776_000 },
 ] as const;
 
-const kSteps = [10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400];
+/** What is shown unless somebody chooses. */
+export const kUsualRange = kRanges[1];
+
+const kSteps = [5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400];
 const kMostPoints = 300;
 
 /** Seconds between points, so that a chart has at most some hundred of them. */
