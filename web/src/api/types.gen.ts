@@ -609,6 +609,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the server itself is: `ok`, `degraded` or `failing`, and why.
+         * @description `failing`: the scheduler does not answer. `degraded`: a thread does not answer, or what happens cannot be written. `uptime` is in seconds. How polling goes is in /api/monitoring/scheduler/health.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/incidents": {
         parameters: {
             query?: never;
@@ -1004,7 +1024,7 @@ export interface paths {
         put?: never;
         /**
          * Let all tasks with open breakers probe, or some.
-         * @description Dead letters are retried too: this is the fresh start. Spread like a bulk retry. `type` and `keys` choose some of them.
+         * @description Dead letters are retried too: this is the fresh start. Spread like a bulk retry. `type` and `keys` choose some of them. `passedOver` has the named `keys` that are not there or have nothing to do.
          */
         post: operations["resetBreakers"];
         delete?: never;
@@ -1061,7 +1081,7 @@ export interface paths {
         put?: never;
         /**
          * Retry all dead letters, or some.
-         * @description They are spread, behind those of earlier acts: they add at most a fifth of the steady rate, or one a second where that is less. `type` and `keys` choose some of them.
+         * @description They are spread, behind those of earlier acts: they add at most a fifth of the steady rate, or one a second where that is less. `type` and `keys` choose some of them. With nothing to do the count is 0, so that it may be repeated; `passedOver` has the named `keys` that are not there or have nothing to do.
          */
         post: operations["retryDeadLetters"];
         delete?: never;
@@ -1241,7 +1261,7 @@ export interface paths {
         };
         /**
          * Classes of the scheduler: how many wait, how fast they go, and how the last 24 hours went.
-         * @description Rates are per second, of the last five to ten minutes. `day` holds the last 24 hours; durations are seconds, `p95` to within a step of a half.
+         * @description `tasks` are all of the class, `length` is how many are due and wait for their turn or for room, `in_flight` how many are under way. Rates are per second, of the last five to ten minutes. `day` holds the last 24 hours; durations are seconds, `p95` to within a step of a half.
          */
         get: operations["listQueues"];
         put?: never;
@@ -2396,7 +2416,7 @@ export interface paths {
         };
         /**
          * Threads of the server: whether they answer, what they did and what they take.
-         * @description `cpu_share` is of one core, over the last seconds. `active`, `completed` and `failed` count requests of shards, runs of the core, messages, jobs, and batches of writers since the start. Who did not answer for 5 s is `silent`.
+         * @description `cpu_share` is of one core, over the last seconds. `active`, `completed` and `failed` count requests of shards, runs of the core, messages, alerts, jobs, and batches of writers since the start. Who did not answer for 5 s is `silent`; `failing` is a writer whose disk refuses, `running` a thread that nobody asks. Threads share the memory of the process: `process` has what the kernel and the heap count, and `memory_bytes` is what the tables of a worker hold, about, where it knows.
          */
         get: operations["listWorkers"];
         put?: never;
@@ -2467,6 +2487,532 @@ export interface components {
                 detail?: string;
             }[];
         };
+        Addon: {
+            name: string;
+            version: string;
+            title: string;
+            description: string;
+            category?: string;
+            protocol: string;
+            targets: number;
+            origin: string;
+            enabled: boolean;
+            revision: number;
+            /** Format: date-time */
+            changed_at?: string;
+            interval?: number;
+        };
+        AddonDetails: {
+            name: string;
+            version: string;
+            title: string;
+            description: string;
+            category?: string;
+            protocol: string;
+            targets: number;
+            origin: string;
+            enabled: boolean;
+            revision: number;
+            /** Format: date-time */
+            changed_at?: string;
+            interval?: number;
+            parameters: {
+                name: string;
+                type: string;
+                required: boolean;
+                help?: string;
+                default?: string;
+            }[];
+            groups: {
+                name: string;
+                interval?: number;
+            }[];
+            metrics: {
+                name: string;
+                type: string;
+                unit?: string;
+                help?: string;
+                per_row: boolean;
+            }[];
+        };
+        Alert: {
+            id: string;
+            number: number;
+            fingerprint: string;
+            source: string;
+            addon: string;
+            alert_type: string;
+            subject?: string;
+            target?: string;
+            target_id?: string;
+            device_name?: string;
+            device_ip?: string;
+            labels: {
+                [key: string]: string;
+            };
+            groups: string[];
+            severity: string;
+            category?: string;
+            title: string;
+            message?: string;
+            status: string;
+            suppressed_by?: string;
+            incident?: string;
+            previous?: string;
+            occurrence_count: number;
+            /** Format: date-time */
+            first_seen: string;
+            /** Format: date-time */
+            last_seen: string;
+            /** Format: date-time */
+            active_since?: string;
+            /** Format: date-time */
+            acknowledged_at?: string;
+            acknowledged_by?: string;
+            acknowledged_note?: string;
+            /** Format: date-time */
+            acknowledged_until?: string;
+            acknowledged_sticky?: boolean;
+            /** Format: date-time */
+            resolved_at?: string;
+            resolved_by?: string;
+            resolved_who?: string;
+            flapping: boolean;
+            stale: boolean;
+            version: number;
+            provisional: boolean;
+        };
+        AlertEvent: {
+            number: number;
+            /** Format: date-time */
+            at: string;
+            kind: string;
+            alert?: string;
+            incident?: string;
+            from?: string;
+            to?: string;
+            severity: string;
+            cause?: string;
+            by?: string;
+        };
+        AlertStory: {
+            id: string;
+            number: number;
+            fingerprint: string;
+            source: string;
+            addon: string;
+            alert_type: string;
+            subject?: string;
+            target?: string;
+            target_id?: string;
+            device_name?: string;
+            device_ip?: string;
+            labels: {
+                [key: string]: string;
+            };
+            groups: string[];
+            severity: string;
+            category?: string;
+            title: string;
+            message?: string;
+            status: string;
+            suppressed_by?: string;
+            incident?: string;
+            previous?: string;
+            occurrence_count: number;
+            /** Format: date-time */
+            first_seen: string;
+            /** Format: date-time */
+            last_seen: string;
+            /** Format: date-time */
+            active_since?: string;
+            /** Format: date-time */
+            acknowledged_at?: string;
+            acknowledged_by?: string;
+            acknowledged_note?: string;
+            /** Format: date-time */
+            acknowledged_until?: string;
+            acknowledged_sticky?: boolean;
+            /** Format: date-time */
+            resolved_at?: string;
+            resolved_by?: string;
+            resolved_who?: string;
+            flapping: boolean;
+            stale: boolean;
+            version: number;
+            provisional: boolean;
+            evidence: {
+                rule?: string;
+                fields: {
+                    [key: string]: string;
+                };
+            };
+            flap_percent?: number;
+            silenced_by?: string[];
+            incident_summary?: components["schemas"]["Incident"];
+            timeline: components["schemas"]["AlertEvent"][];
+            notifications: components["schemas"]["Notification"][];
+        };
+        ChangeStep: {
+            /** Format: date-time */
+            at: string;
+            kind: string;
+            from?: string;
+            to?: string;
+            failures: number;
+        };
+        Ended: {
+            started: number;
+            finished: number;
+            failed: number;
+            success_ratio?: number;
+            mean?: number;
+            p95?: number;
+        };
+        Grant: {
+            role: string;
+            selector?: string;
+        };
+        Incident: {
+            id: string;
+            number: number;
+            cause: string;
+            root?: string;
+            device_name?: string;
+            title: string;
+            severity: string;
+            status: string;
+            /** Format: date-time */
+            opened_at: string;
+            /** Format: date-time */
+            resolved_at?: string;
+            affected: number;
+            notes: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                text: string;
+                public: boolean;
+            }[];
+            version: number;
+            provisional: boolean;
+        };
+        IncidentStory: {
+            id: string;
+            number: number;
+            cause: string;
+            root?: string;
+            device_name?: string;
+            title: string;
+            severity: string;
+            status: string;
+            /** Format: date-time */
+            opened_at: string;
+            /** Format: date-time */
+            resolved_at?: string;
+            affected: number;
+            notes: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+                text: string;
+                public: boolean;
+            }[];
+            version: number;
+            provisional: boolean;
+            root_alert?: components["schemas"]["Alert"];
+            affected_alerts: components["schemas"]["Alert"][];
+            more_alerts: boolean;
+            timeline: components["schemas"]["AlertEvent"][];
+            notifications: components["schemas"]["Notification"][];
+        };
+        Job: {
+            id: string;
+            name: string;
+            batch: string;
+            type: string;
+            priority: string;
+            depends_on: string[][];
+            resources: {
+                [key: string]: number;
+            };
+            slots: number;
+            timeout: number;
+            retry: {
+                attempts: number;
+                backoff: number;
+            };
+            on_parent_failure: string;
+            target?: string;
+            device?: string;
+            arguments: {
+                [key: string]: unknown;
+            };
+            created_by: string;
+            /** Format: date-time */
+            created_at: string;
+            labels: {
+                [key: string]: string;
+            };
+            state: string;
+            held: boolean;
+            attempts: number;
+            /** Format: date-time */
+            ended_at?: string;
+            waited: number;
+            ready_for?: number;
+            position?: number;
+            estimate?: number;
+            verdict?: string;
+            failure?: string;
+            progress?: {
+                done: number;
+                total: number;
+                text?: string;
+            };
+        };
+        JobRun: {
+            attempt: number;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            finished_at?: string;
+            outcome?: string;
+            exit_status?: number;
+            code?: string;
+            error?: string;
+            output: string;
+            truncated: boolean;
+            log: string[];
+        };
+        Notification: {
+            id: string;
+            number: number;
+            incident?: string;
+            receiver: string;
+            channel: string;
+            route?: string;
+            kind: string;
+            /** Format: date-time */
+            made: string;
+            /** Format: date-time */
+            not_before?: string;
+            state: string;
+            attempts: number;
+            /** Format: date-time */
+            last_attempt?: string;
+            last_error?: string;
+            provisional: boolean;
+            body?: {
+                [key: string]: unknown;
+            };
+        };
+        Object: {
+            name: string;
+            id: string;
+            origin: string;
+            version: number;
+            /** Format: date-time */
+            changed_at: string;
+            spec: {
+                [key: string]: unknown;
+            };
+        };
+        PollLoad: {
+            polls_per_second: number;
+            mean_interval: number;
+            longest_interval: number;
+            mean_age: number;
+        };
+        ReadySet: {
+            /** Format: date-time */
+            time: string;
+            count: number;
+            items: {
+                key: string;
+                place: string;
+                priority: string;
+                effective_priority: string;
+                /** Format: date-time */
+                ready_since?: string;
+                ready_for: number;
+                /** Format: date-time */
+                due?: string;
+                slots: number;
+                /** Format: date-time */
+                created_at?: string;
+                waited?: number;
+                resources: {
+                    [key: string]: number;
+                };
+                needs: string[];
+            }[];
+            batches: {
+                /** Format: date-time */
+                at: string;
+                ready: number;
+                starts: number;
+                in_flight: number;
+                resources: {
+                    [key: string]: {
+                        used: number;
+                        capacity: number;
+                    };
+                };
+            }[];
+        };
+        SettingChange: {
+            name: string;
+            key?: string;
+            /** @description Of any type. */
+            before?: unknown;
+            /** @description Of any type. */
+            after?: unknown;
+        };
+        Settings: {
+            version: number;
+            settings: {
+                [key: string]: {
+                    /** @description Of any type. */
+                    value: unknown;
+                    /** @description Of any type. */
+                    default: unknown;
+                    origin: string;
+                    locked: boolean;
+                    environment: string;
+                    name?: string;
+                    applies: string;
+                    type: string;
+                    help: string;
+                };
+            };
+        };
+        Target: {
+            key: string;
+            name: string;
+            id: string;
+            origin: string;
+            version: number;
+            /** Format: date-time */
+            changed_at: string;
+            spec: {
+                [key: string]: unknown;
+            };
+            addon: string;
+            device: string;
+            connection?: string;
+            labels?: {
+                [key: string]: string;
+            };
+            groups?: string[];
+            tasks: components["schemas"]["Task"][];
+        };
+        Task: {
+            key: string;
+            class: string;
+            place: string;
+            enabled: boolean;
+            tier: string;
+            /** Format: date-time */
+            next_due?: string;
+            interval: number;
+            suggested: number;
+            /** Format: date-time */
+            last_success?: string;
+            /** Format: date-time */
+            last_error?: string;
+            /** Format: date-time */
+            last_change?: string;
+            age?: number;
+            bound: number;
+            staleness: number;
+            problem?: string;
+            failures: number;
+            breaker: string;
+            /** Format: date-time */
+            breaker_since?: string;
+            dead_letter: string;
+            /** Format: date-time */
+            dead_letter_since?: string;
+            /** Format: date-time */
+            first_failure?: string;
+            /** Format: date-time */
+            last_attempt?: string;
+            code?: string;
+            error?: string;
+        };
+        Token: {
+            name: string;
+            owner: string;
+            scopes: string[];
+            grants?: components["schemas"]["Grant"][];
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            expires?: string;
+            expired: boolean;
+            /** Format: date-time */
+            last_used?: string;
+            origin: string;
+            version: number;
+        };
+        User: {
+            name: string;
+            display?: string;
+            grants: components["schemas"]["Grant"][];
+            disabled: boolean;
+            has_password: boolean;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            password_changed?: string;
+            origin: string;
+            version: number;
+        };
+        V2Alert: {
+            fingerprint: string;
+            labels: {
+                [key: string]: string;
+            };
+            annotations: {
+                [key: string]: string;
+            };
+            /** Format: date-time */
+            startsAt: string;
+            /** Format: date-time */
+            endsAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            generatorURL?: string;
+            receivers: {
+                name: string;
+            }[];
+            status: {
+                state: string;
+                silencedBy: string[];
+                inhibitedBy: string[];
+            };
+        };
+        V2Silence: {
+            id: string;
+            status: {
+                state: string;
+            };
+            /** Format: date-time */
+            updatedAt: string;
+            matchers: {
+                name: string;
+                value: string;
+                isRegex: boolean;
+                isEqual: boolean;
+            }[];
+            /** Format: date-time */
+            startsAt: string;
+            /** Format: date-time */
+            endsAt: string;
+            createdBy: string;
+            comment: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -2517,27 +3063,22 @@ export interface operations {
                      *           "version": "1.0.0",
                      *           "title": "System",
                      *           "description": "",
+                     *           "category": "network",
                      *           "protocol": "snmp",
                      *           "targets": 1,
                      *           "origin": "shipped",
                      *           "enabled": true,
-                     *           "revision": 0
+                     *           "revision": 0,
+                     *           "changed_at": "2026-01-02T03:04:05.000Z",
+                     *           "interval": 60
                      *         }
-                     *       ]
+                     *       ],
+                     *       "next": "c25tcC1zeXN0ZW0"
                      *     }
                      */
                     "application/json": {
-                        items?: {
-                            name?: string;
-                            version?: string;
-                            title?: string;
-                            description?: string;
-                            protocol?: string;
-                            targets?: number;
-                            origin?: string;
-                            enabled?: boolean;
-                            revision?: number;
-                        }[];
+                        items: components["schemas"]["Addon"][];
+                        next?: string;
                     };
                 };
             };
@@ -2574,6 +3115,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description YAML or JSON as a text, or the map itself. */
                     manifest: unknown;
                     reason?: string;
                 };
@@ -2592,30 +3134,41 @@ export interface operations {
                      *       "version": "1.0.0",
                      *       "title": "System",
                      *       "description": "",
+                     *       "category": "network",
                      *       "protocol": "snmp",
                      *       "targets": 1,
                      *       "origin": "shipped",
                      *       "enabled": true,
                      *       "revision": 0,
-                     *       "parameters": [],
-                     *       "groups": [],
-                     *       "metrics": []
+                     *       "changed_at": "2026-01-02T03:04:05.000Z",
+                     *       "interval": 60,
+                     *       "parameters": [
+                     *         {
+                     *           "name": "max_rows",
+                     *           "type": "integer",
+                     *           "required": false,
+                     *           "help": "rows at most",
+                     *           "default": "100"
+                     *         }
+                     *       ],
+                     *       "groups": [
+                     *         {
+                     *           "name": "slow",
+                     *           "interval": 300
+                     *         }
+                     *       ],
+                     *       "metrics": [
+                     *         {
+                     *           "name": "uptime",
+                     *           "type": "gauge",
+                     *           "unit": "s",
+                     *           "help": "since the start",
+                     *           "per_row": false
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        version?: string;
-                        title?: string;
-                        description?: string;
-                        protocol?: string;
-                        targets?: number;
-                        origin?: string;
-                        enabled?: boolean;
-                        revision?: number;
-                        parameters?: unknown[];
-                        groups?: unknown[];
-                        metrics?: unknown[];
-                    };
+                    "application/json": components["schemas"]["AddonDetails"];
                 };
             };
             /** @description A problem. */
@@ -2652,30 +3205,41 @@ export interface operations {
                      *       "version": "1.0.0",
                      *       "title": "System",
                      *       "description": "",
+                     *       "category": "network",
                      *       "protocol": "snmp",
                      *       "targets": 1,
                      *       "origin": "shipped",
                      *       "enabled": true,
                      *       "revision": 0,
-                     *       "parameters": [],
-                     *       "groups": [],
-                     *       "metrics": []
+                     *       "changed_at": "2026-01-02T03:04:05.000Z",
+                     *       "interval": 60,
+                     *       "parameters": [
+                     *         {
+                     *           "name": "max_rows",
+                     *           "type": "integer",
+                     *           "required": false,
+                     *           "help": "rows at most",
+                     *           "default": "100"
+                     *         }
+                     *       ],
+                     *       "groups": [
+                     *         {
+                     *           "name": "slow",
+                     *           "interval": 300
+                     *         }
+                     *       ],
+                     *       "metrics": [
+                     *         {
+                     *           "name": "uptime",
+                     *           "type": "gauge",
+                     *           "unit": "s",
+                     *           "help": "since the start",
+                     *           "per_row": false
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        version?: string;
-                        title?: string;
-                        description?: string;
-                        protocol?: string;
-                        targets?: number;
-                        origin?: string;
-                        enabled?: boolean;
-                        revision?: number;
-                        parameters?: unknown[];
-                        groups?: unknown[];
-                        metrics?: unknown[];
-                    };
+                    "application/json": components["schemas"]["AddonDetails"];
                 };
             };
             /** @description A problem. */
@@ -2712,6 +3276,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description YAML or JSON as a text, or the map itself. */
                     manifest: unknown;
                     reason?: string;
                 };
@@ -2730,30 +3295,41 @@ export interface operations {
                      *       "version": "1.0.0",
                      *       "title": "System",
                      *       "description": "",
+                     *       "category": "network",
                      *       "protocol": "snmp",
                      *       "targets": 1,
                      *       "origin": "shipped",
                      *       "enabled": true,
                      *       "revision": 0,
-                     *       "parameters": [],
-                     *       "groups": [],
-                     *       "metrics": []
+                     *       "changed_at": "2026-01-02T03:04:05.000Z",
+                     *       "interval": 60,
+                     *       "parameters": [
+                     *         {
+                     *           "name": "max_rows",
+                     *           "type": "integer",
+                     *           "required": false,
+                     *           "help": "rows at most",
+                     *           "default": "100"
+                     *         }
+                     *       ],
+                     *       "groups": [
+                     *         {
+                     *           "name": "slow",
+                     *           "interval": 300
+                     *         }
+                     *       ],
+                     *       "metrics": [
+                     *         {
+                     *           "name": "uptime",
+                     *           "type": "gauge",
+                     *           "unit": "s",
+                     *           "help": "since the start",
+                     *           "per_row": false
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        version?: string;
-                        title?: string;
-                        description?: string;
-                        protocol?: string;
-                        targets?: number;
-                        origin?: string;
-                        enabled?: boolean;
-                        revision?: number;
-                        parameters?: unknown[];
-                        groups?: unknown[];
-                        metrics?: unknown[];
-                    };
+                    "application/json": components["schemas"]["AddonDetails"];
                 };
             };
             /** @description A problem. */
@@ -2770,7 +3346,10 @@ export interface operations {
     removeAddon: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -2778,7 +3357,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -2804,6 +3385,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
                 /** @description The same key with the same request does the act once. */
                 "Idempotency-Key"?: string;
             };
@@ -2814,7 +3397,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -2830,30 +3415,41 @@ export interface operations {
                      *       "version": "1.0.0",
                      *       "title": "System",
                      *       "description": "",
+                     *       "category": "network",
                      *       "protocol": "snmp",
                      *       "targets": 1,
                      *       "origin": "shipped",
                      *       "enabled": true,
                      *       "revision": 0,
-                     *       "parameters": [],
-                     *       "groups": [],
-                     *       "metrics": []
+                     *       "changed_at": "2026-01-02T03:04:05.000Z",
+                     *       "interval": 60,
+                     *       "parameters": [
+                     *         {
+                     *           "name": "max_rows",
+                     *           "type": "integer",
+                     *           "required": false,
+                     *           "help": "rows at most",
+                     *           "default": "100"
+                     *         }
+                     *       ],
+                     *       "groups": [
+                     *         {
+                     *           "name": "slow",
+                     *           "interval": 300
+                     *         }
+                     *       ],
+                     *       "metrics": [
+                     *         {
+                     *           "name": "uptime",
+                     *           "type": "gauge",
+                     *           "unit": "s",
+                     *           "help": "since the start",
+                     *           "per_row": false
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        version?: string;
-                        title?: string;
-                        description?: string;
-                        protocol?: string;
-                        targets?: number;
-                        origin?: string;
-                        enabled?: boolean;
-                        revision?: number;
-                        parameters?: unknown[];
-                        groups?: unknown[];
-                        metrics?: unknown[];
-                    };
+                    "application/json": components["schemas"]["AddonDetails"];
                 };
             };
             /** @description A problem. */
@@ -2871,6 +3467,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
                 /** @description The same key with the same request does the act once. */
                 "Idempotency-Key"?: string;
             };
@@ -2881,7 +3479,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -2897,30 +3497,41 @@ export interface operations {
                      *       "version": "1.0.0",
                      *       "title": "System",
                      *       "description": "",
+                     *       "category": "network",
                      *       "protocol": "snmp",
                      *       "targets": 1,
                      *       "origin": "shipped",
                      *       "enabled": true,
                      *       "revision": 0,
-                     *       "parameters": [],
-                     *       "groups": [],
-                     *       "metrics": []
+                     *       "changed_at": "2026-01-02T03:04:05.000Z",
+                     *       "interval": 60,
+                     *       "parameters": [
+                     *         {
+                     *           "name": "max_rows",
+                     *           "type": "integer",
+                     *           "required": false,
+                     *           "help": "rows at most",
+                     *           "default": "100"
+                     *         }
+                     *       ],
+                     *       "groups": [
+                     *         {
+                     *           "name": "slow",
+                     *           "interval": 300
+                     *         }
+                     *       ],
+                     *       "metrics": [
+                     *         {
+                     *           "name": "uptime",
+                     *           "type": "gauge",
+                     *           "unit": "s",
+                     *           "help": "since the start",
+                     *           "per_row": false
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        version?: string;
-                        title?: string;
-                        description?: string;
-                        protocol?: string;
-                        targets?: number;
-                        origin?: string;
-                        enabled?: boolean;
-                        revision?: number;
-                        parameters?: unknown[];
-                        groups?: unknown[];
-                        metrics?: unknown[];
-                    };
+                    "application/json": components["schemas"]["AddonDetails"];
                 };
             };
             /** @description A problem. */
@@ -2986,7 +3597,9 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -3011,33 +3624,63 @@ export interface operations {
                      *           "samples": {
                      *             "uptime": "42"
                      *           },
-                     *           "conditions": {},
-                     *           "rows": [],
-                     *           "signals": [],
-                     *           "problems": [],
+                     *           "conditions": {
+                     *             "hot": "clear"
+                     *           },
+                     *           "rows": [
+                     *             "eth0"
+                     *           ],
+                     *           "signals": [
+                     *             {
+                     *               "type": "link_down",
+                     *               "subject": "eth0",
+                     *               "clear": false,
+                     *               "severity": "major",
+                     *               "title": "eth0 is down",
+                     *               "message": "since 42 s"
+                     *             }
+                     *           ],
+                     *           "problems": [
+                     *             "no such object"
+                     *           ],
                      *           "missing": 0,
-                     *           "degraded": false
+                     *           "dropped": 0,
+                     *           "degraded": false,
+                     *           "unreadable": false,
+                     *           "restarted": false
                      *         }
                      *       ]
                      *     }
                      */
                     "application/json": {
-                        asks?: string[];
-                        steps?: {
-                            failed?: boolean;
-                            changed?: boolean;
-                            readings?: {
+                        asks: string[];
+                        steps: {
+                            failed: boolean;
+                            changed: boolean;
+                            readings: {
                                 [key: string]: string;
                             };
-                            samples?: {
+                            samples: {
                                 [key: string]: string;
                             };
-                            conditions?: Record<string, never>;
-                            rows?: unknown[];
-                            signals?: unknown[];
-                            problems?: unknown[];
-                            missing?: number;
-                            degraded?: boolean;
+                            conditions: {
+                                [key: string]: string;
+                            };
+                            rows: string[];
+                            signals: {
+                                type: string;
+                                subject?: string;
+                                clear: boolean;
+                                severity: string;
+                                title?: string;
+                                message?: string;
+                            }[];
+                            problems: string[];
+                            missing: number;
+                            dropped: number;
+                            degraded: boolean;
+                            unreadable: boolean;
+                            restarted: boolean;
                         }[];
                     };
                 };
@@ -3106,11 +3749,57 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "number": 17,
+                     *           "fingerprint": "5d41402abc4b2a76b9719d911017c592",
+                     *           "source": "health",
+                     *           "addon": "ping",
+                     *           "alert_type": "unreachable",
+                     *           "subject": "Gi1/0/1",
+                     *           "target": "ping::switch-1",
+                     *           "target_id": "0190a5e0-0000-7000-8000-000000000002",
+                     *           "device_name": "switch-1",
+                     *           "device_ip": "192.0.2.1",
+                     *           "labels": {
+                     *             "site": "berlin"
+                     *           },
+                     *           "groups": [
+                     *             "berlin"
+                     *           ],
+                     *           "severity": "critical",
+                     *           "category": "network",
+                     *           "title": "switch-1 does not answer",
+                     *           "message": "no answer within 5 s",
+                     *           "status": "active",
+                     *           "suppressed_by": "parent",
+                     *           "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *           "previous": "0190a5e0-0000-7000-8000-000000000003",
+                     *           "occurrence_count": 3,
+                     *           "first_seen": "2026-01-02T03:04:05.000Z",
+                     *           "last_seen": "2026-01-02T03:05:05.000Z",
+                     *           "active_since": "2026-01-02T03:04:05.000Z",
+                     *           "acknowledged_at": "2026-01-02T03:06:00.000Z",
+                     *           "acknowledged_by": "user:ada",
+                     *           "acknowledged_note": "on my way",
+                     *           "acknowledged_until": "2026-01-02T05:06:00.000Z",
+                     *           "acknowledged_sticky": false,
+                     *           "resolved_at": "2026-01-02T04:00:00.000Z",
+                     *           "resolved_by": "clear",
+                     *           "resolved_who": "user:ada",
+                     *           "flapping": false,
+                     *           "stale": false,
+                     *           "version": 2,
+                     *           "provisional": false
+                     *         }
+                     *       ],
+                     *       "next": "MTc"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Alert"][];
+                        next?: string;
                     };
                 };
             };
@@ -3197,15 +3886,25 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "changed": 0,
-                     *       "results": [],
+                     *       "changed": 1,
+                     *       "results": [
+                     *         {
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "result": "done",
+                     *           "message": "it is resolved"
+                     *         }
+                     *       ],
                      *       "more": false
                      *     }
                      */
                     "application/json": {
-                        changed?: number;
-                        results?: unknown[];
-                        more?: boolean;
+                        changed: number;
+                        results: {
+                            id: string;
+                            result: string;
+                            message?: string;
+                        }[];
+                        more: boolean;
                     };
                 };
             };
@@ -3237,23 +3936,35 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "total_active": 0,
-                     *       "total_open": 0,
-                     *       "by_severity": {},
-                     *       "by_status": {},
-                     *       "by_addon": {},
+                     *       "total_active": 1,
+                     *       "total_open": 1,
+                     *       "by_severity": {
+                     *         "critical": 1
+                     *       },
+                     *       "by_status": {
+                     *         "active": 1
+                     *       },
+                     *       "by_addon": {
+                     *         "ping": 1
+                     *       },
                      *       "partial": false,
                      *       "review": true
                      *     }
                      */
                     "application/json": {
-                        total_active?: number;
-                        total_open?: number;
-                        by_severity?: Record<string, never>;
-                        by_status?: Record<string, never>;
-                        by_addon?: Record<string, never>;
-                        partial?: boolean;
-                        review?: boolean;
+                        total_active: number;
+                        total_open: number;
+                        by_severity: {
+                            [key: string]: number;
+                        };
+                        by_status: {
+                            [key: string]: number;
+                        };
+                        by_addon: {
+                            [key: string]: number;
+                        };
+                        partial: boolean;
+                        review: boolean;
                     };
                 };
             };
@@ -3288,29 +3999,117 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *       "number": 17,
+                     *       "fingerprint": "5d41402abc4b2a76b9719d911017c592",
+                     *       "source": "health",
+                     *       "addon": "ping",
+                     *       "alert_type": "unreachable",
+                     *       "subject": "Gi1/0/1",
+                     *       "target": "ping::switch-1",
+                     *       "target_id": "0190a5e0-0000-7000-8000-000000000002",
+                     *       "device_name": "switch-1",
+                     *       "device_ip": "192.0.2.1",
+                     *       "labels": {
+                     *         "site": "berlin"
+                     *       },
+                     *       "groups": [
+                     *         "berlin"
+                     *       ],
+                     *       "severity": "critical",
+                     *       "category": "network",
+                     *       "title": "switch-1 does not answer",
+                     *       "message": "no answer within 5 s",
                      *       "status": "active",
+                     *       "suppressed_by": "parent",
+                     *       "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *       "previous": "0190a5e0-0000-7000-8000-000000000003",
+                     *       "occurrence_count": 3,
+                     *       "first_seen": "2026-01-02T03:04:05.000Z",
+                     *       "last_seen": "2026-01-02T03:05:05.000Z",
+                     *       "active_since": "2026-01-02T03:04:05.000Z",
+                     *       "acknowledged_at": "2026-01-02T03:06:00.000Z",
+                     *       "acknowledged_by": "user:ada",
+                     *       "acknowledged_note": "on my way",
+                     *       "acknowledged_until": "2026-01-02T05:06:00.000Z",
+                     *       "acknowledged_sticky": false,
+                     *       "resolved_at": "2026-01-02T04:00:00.000Z",
+                     *       "resolved_by": "clear",
+                     *       "resolved_who": "user:ada",
+                     *       "flapping": false,
+                     *       "stale": false,
+                     *       "version": 2,
+                     *       "provisional": false,
                      *       "evidence": {
                      *         "rule": "no answer",
-                     *         "fields": {}
+                     *         "fields": {
+                     *           "code": "snmp.timeout"
+                     *         }
                      *       },
                      *       "flap_percent": 14.3,
-                     *       "silenced_by": [],
-                     *       "timeline": [],
-                     *       "notifications": []
+                     *       "silenced_by": [
+                     *         "0190a5e0-0000-7000-8000-000000000004"
+                     *       ],
+                     *       "incident_summary": {
+                     *         "id": "0190a5e0-0000-7000-8000-000000000001",
+                     *         "number": 3,
+                     *         "cause": "device",
+                     *         "root": "0190a5e0-0000-7000-8000-000000000000",
+                     *         "device_name": "switch-1",
+                     *         "title": "switch-1 does not answer",
+                     *         "severity": "critical",
+                     *         "status": "open",
+                     *         "opened_at": "2026-01-02T03:04:05.000Z",
+                     *         "resolved_at": "2026-01-02T04:00:00.000Z",
+                     *         "affected": 12,
+                     *         "notes": [
+                     *           {
+                     *             "at": "2026-01-02T03:10:00.000Z",
+                     *             "by": "user:ada",
+                     *             "text": "the provider knows",
+                     *             "public": false
+                     *           }
+                     *         ],
+                     *         "version": 1,
+                     *         "provisional": false
+                     *       },
+                     *       "timeline": [
+                     *         {
+                     *           "number": 40,
+                     *           "at": "2026-01-02T03:04:05.000Z",
+                     *           "kind": "opened",
+                     *           "alert": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *           "from": "pending",
+                     *           "to": "active",
+                     *           "severity": "critical",
+                     *           "cause": "no answer",
+                     *           "by": "user:ada"
+                     *         }
+                     *       ],
+                     *       "notifications": [
+                     *         {
+                     *           "id": "5d41402abc4b2a76b9719d911017c592",
+                     *           "number": 4,
+                     *           "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *           "receiver": "ops",
+                     *           "channel": "mail",
+                     *           "route": "critical",
+                     *           "kind": "problem",
+                     *           "made": "2026-01-02T03:04:05.000Z",
+                     *           "not_before": "2026-01-02T03:04:35.000Z",
+                     *           "state": "delivered",
+                     *           "attempts": 1,
+                     *           "last_attempt": "2026-01-02T03:04:35.000Z",
+                     *           "last_error": "the server answered 503",
+                     *           "provisional": false,
+                     *           "body": {
+                     *             "title": "switch-1 does not answer"
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        status?: string;
-                        evidence?: {
-                            rule?: string;
-                            fields?: Record<string, never>;
-                        };
-                        flap_percent?: number;
-                        silenced_by?: unknown[];
-                        timeline?: unknown[];
-                        notifications?: unknown[];
-                    };
+                    "application/json": components["schemas"]["AlertStory"];
                 };
             };
             /** @description A problem. */
@@ -3404,52 +4203,44 @@ export interface operations {
                      *       "source": "health",
                      *       "addon": "ping",
                      *       "alert_type": "unreachable",
+                     *       "subject": "Gi1/0/1",
                      *       "target": "ping::switch-1",
+                     *       "target_id": "0190a5e0-0000-7000-8000-000000000002",
                      *       "device_name": "switch-1",
                      *       "device_ip": "192.0.2.1",
                      *       "labels": {
                      *         "site": "berlin"
                      *       },
-                     *       "groups": [],
+                     *       "groups": [
+                     *         "berlin"
+                     *       ],
                      *       "severity": "critical",
+                     *       "category": "network",
                      *       "title": "switch-1 does not answer",
+                     *       "message": "no answer within 5 s",
                      *       "status": "active",
+                     *       "suppressed_by": "parent",
+                     *       "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *       "previous": "0190a5e0-0000-7000-8000-000000000003",
                      *       "occurrence_count": 3,
                      *       "first_seen": "2026-01-02T03:04:05.000Z",
                      *       "last_seen": "2026-01-02T03:05:05.000Z",
+                     *       "active_since": "2026-01-02T03:04:05.000Z",
+                     *       "acknowledged_at": "2026-01-02T03:06:00.000Z",
+                     *       "acknowledged_by": "user:ada",
+                     *       "acknowledged_note": "on my way",
+                     *       "acknowledged_until": "2026-01-02T05:06:00.000Z",
+                     *       "acknowledged_sticky": false,
+                     *       "resolved_at": "2026-01-02T04:00:00.000Z",
+                     *       "resolved_by": "clear",
+                     *       "resolved_who": "user:ada",
                      *       "flapping": false,
                      *       "stale": false,
                      *       "version": 2,
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        number?: number;
-                        fingerprint?: string;
-                        source?: string;
-                        addon?: string;
-                        alert_type?: string;
-                        target?: string;
-                        device_name?: string;
-                        device_ip?: string;
-                        labels?: {
-                            [key: string]: string;
-                        };
-                        groups?: unknown[];
-                        severity?: string;
-                        title?: string;
-                        status?: string;
-                        occurrence_count?: number;
-                        /** Format: date-time */
-                        first_seen?: string;
-                        /** Format: date-time */
-                        last_seen?: string;
-                        flapping?: boolean;
-                        stale?: boolean;
-                        version?: number;
-                        provisional?: boolean;
-                    };
+                    "application/json": components["schemas"]["Alert"];
                 };
             };
             /** @description A problem. */
@@ -3503,52 +4294,44 @@ export interface operations {
                      *       "source": "health",
                      *       "addon": "ping",
                      *       "alert_type": "unreachable",
+                     *       "subject": "Gi1/0/1",
                      *       "target": "ping::switch-1",
+                     *       "target_id": "0190a5e0-0000-7000-8000-000000000002",
                      *       "device_name": "switch-1",
                      *       "device_ip": "192.0.2.1",
                      *       "labels": {
                      *         "site": "berlin"
                      *       },
-                     *       "groups": [],
+                     *       "groups": [
+                     *         "berlin"
+                     *       ],
                      *       "severity": "critical",
+                     *       "category": "network",
                      *       "title": "switch-1 does not answer",
+                     *       "message": "no answer within 5 s",
                      *       "status": "active",
+                     *       "suppressed_by": "parent",
+                     *       "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *       "previous": "0190a5e0-0000-7000-8000-000000000003",
                      *       "occurrence_count": 3,
                      *       "first_seen": "2026-01-02T03:04:05.000Z",
                      *       "last_seen": "2026-01-02T03:05:05.000Z",
+                     *       "active_since": "2026-01-02T03:04:05.000Z",
+                     *       "acknowledged_at": "2026-01-02T03:06:00.000Z",
+                     *       "acknowledged_by": "user:ada",
+                     *       "acknowledged_note": "on my way",
+                     *       "acknowledged_until": "2026-01-02T05:06:00.000Z",
+                     *       "acknowledged_sticky": false,
+                     *       "resolved_at": "2026-01-02T04:00:00.000Z",
+                     *       "resolved_by": "clear",
+                     *       "resolved_who": "user:ada",
                      *       "flapping": false,
                      *       "stale": false,
                      *       "version": 2,
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        number?: number;
-                        fingerprint?: string;
-                        source?: string;
-                        addon?: string;
-                        alert_type?: string;
-                        target?: string;
-                        device_name?: string;
-                        device_ip?: string;
-                        labels?: {
-                            [key: string]: string;
-                        };
-                        groups?: unknown[];
-                        severity?: string;
-                        title?: string;
-                        status?: string;
-                        occurrence_count?: number;
-                        /** Format: date-time */
-                        first_seen?: string;
-                        /** Format: date-time */
-                        last_seen?: string;
-                        flapping?: boolean;
-                        stale?: boolean;
-                        version?: number;
-                        provisional?: boolean;
-                    };
+                    "application/json": components["schemas"]["Alert"];
                 };
             };
             /** @description A problem. */
@@ -3602,52 +4385,44 @@ export interface operations {
                      *       "source": "health",
                      *       "addon": "ping",
                      *       "alert_type": "unreachable",
+                     *       "subject": "Gi1/0/1",
                      *       "target": "ping::switch-1",
+                     *       "target_id": "0190a5e0-0000-7000-8000-000000000002",
                      *       "device_name": "switch-1",
                      *       "device_ip": "192.0.2.1",
                      *       "labels": {
                      *         "site": "berlin"
                      *       },
-                     *       "groups": [],
+                     *       "groups": [
+                     *         "berlin"
+                     *       ],
                      *       "severity": "critical",
+                     *       "category": "network",
                      *       "title": "switch-1 does not answer",
+                     *       "message": "no answer within 5 s",
                      *       "status": "active",
+                     *       "suppressed_by": "parent",
+                     *       "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *       "previous": "0190a5e0-0000-7000-8000-000000000003",
                      *       "occurrence_count": 3,
                      *       "first_seen": "2026-01-02T03:04:05.000Z",
                      *       "last_seen": "2026-01-02T03:05:05.000Z",
+                     *       "active_since": "2026-01-02T03:04:05.000Z",
+                     *       "acknowledged_at": "2026-01-02T03:06:00.000Z",
+                     *       "acknowledged_by": "user:ada",
+                     *       "acknowledged_note": "on my way",
+                     *       "acknowledged_until": "2026-01-02T05:06:00.000Z",
+                     *       "acknowledged_sticky": false,
+                     *       "resolved_at": "2026-01-02T04:00:00.000Z",
+                     *       "resolved_by": "clear",
+                     *       "resolved_who": "user:ada",
                      *       "flapping": false,
                      *       "stale": false,
                      *       "version": 2,
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        number?: number;
-                        fingerprint?: string;
-                        source?: string;
-                        addon?: string;
-                        alert_type?: string;
-                        target?: string;
-                        device_name?: string;
-                        device_ip?: string;
-                        labels?: {
-                            [key: string]: string;
-                        };
-                        groups?: unknown[];
-                        severity?: string;
-                        title?: string;
-                        status?: string;
-                        occurrence_count?: number;
-                        /** Format: date-time */
-                        first_seen?: string;
-                        /** Format: date-time */
-                        last_seen?: string;
-                        flapping?: boolean;
-                        stale?: boolean;
-                        version?: number;
-                        provisional?: boolean;
-                    };
+                    "application/json": components["schemas"]["Alert"];
                 };
             };
             /** @description A problem. */
@@ -3701,6 +4476,7 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "number": 7,
+                     *           "damaged": false,
                      *           "at": "2026-01-02T03:04:05.000Z",
                      *           "result": "allowed",
                      *           "principal": "user:ada",
@@ -3712,24 +4488,27 @@ export interface operations {
                      *           "after": "half_open",
                      *           "request_id": "6c62272e07bb0142"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "next": "Nw"
                      *     }
                      */
                     "application/json": {
-                        items?: {
-                            number?: number;
+                        items: {
+                            number: number;
+                            damaged?: boolean;
                             /** Format: date-time */
-                            at?: string;
-                            result?: string;
-                            principal?: string;
-                            address?: string;
-                            action?: string;
-                            object?: string;
-                            reason?: string;
-                            before?: string;
-                            after?: string;
-                            request_id?: string;
+                            at: string;
+                            result: string;
+                            principal: string;
+                            address: string;
+                            action: string;
+                            object: string;
+                            reason: string;
+                            before: string;
+                            after: string;
+                            request_id: string;
                         }[];
+                        next?: string;
                     };
                 };
             };
@@ -3814,23 +4593,33 @@ export interface operations {
                      *       "key": "9f86d081884c7d65",
                      *       "public_key": "",
                      *       "found": 0,
-                     *       "findings": []
+                     *       "findings": [
+                     *         {
+                     *           "code": "audit.changed",
+                     *           "number": 4,
+                     *           "text": "record 4 was changed"
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
-                        ok?: boolean;
-                        records?: number;
-                        first?: number;
-                        last?: number;
-                        removed?: number;
-                        checkpoints?: number;
-                        newest_checkpoint?: number;
+                        ok: boolean;
+                        records: number;
+                        first: number;
+                        last: number;
+                        removed: number;
+                        checkpoints: number;
+                        newest_checkpoint: number;
                         /** Format: date-time */
                         newest_checkpoint_time?: string;
-                        key?: string;
-                        public_key?: string;
-                        found?: number;
-                        findings?: unknown[];
+                        key: string;
+                        public_key: string;
+                        found: number;
+                        findings: {
+                            code: string;
+                            number: number;
+                            text: string;
+                        }[];
                     };
                 };
             };
@@ -3872,18 +4661,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        name: string;
-                        display?: string;
-                        grants: unknown[];
-                        disabled: boolean;
-                        has_password: boolean;
-                        /** Format: date-time */
-                        created?: string;
-                        /** Format: date-time */
-                        password_changed?: string;
-                        version: number;
-                    };
+                    /**
+                     * @example {
+                     *       "name": "alice",
+                     *       "display": "Alice",
+                     *       "grants": [
+                     *         {
+                     *           "role": "operator",
+                     *           "selector": "site=berlin"
+                     *         }
+                     *       ],
+                     *       "disabled": false,
+                     *       "has_password": true,
+                     *       "created": "2026-01-02T03:04:05.000Z",
+                     *       "password_changed": "2026-01-02T03:04:05.000Z",
+                     *       "origin": "api",
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description A problem. */
@@ -3914,13 +4710,61 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": [],
-                     *       "sentinel": {}
+                     *       "items": [
+                     *         {
+                     *           "receiver": "ops",
+                     *           "channel": "mail",
+                     *           "worked_at": "2026-01-02T03:04:05.000Z",
+                     *           "failed_at": "2026-01-01T03:04:05.000Z",
+                     *           "last_error": "the server answered 503",
+                     *           "works": true
+                     *         }
+                     *       ],
+                     *       "sentinel": {
+                     *         "heartbeat": {
+                     *           "worked_at": "2026-01-02T03:04:05.000Z",
+                     *           "last_error": "no answer",
+                     *           "sent": 12,
+                     *           "failed": 0,
+                     *           "skipped": 0,
+                     *           "works": true
+                     *         },
+                     *         "watch": {
+                     *           "seen_at": "2026-01-02T03:04:05.000Z",
+                     *           "last_error": "no answer",
+                     *           "lost": false
+                     *         }
+                     *       }
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
-                        sentinel?: Record<string, never>;
+                        items: {
+                            receiver: string;
+                            channel: string;
+                            /** Format: date-time */
+                            worked_at?: string;
+                            /** Format: date-time */
+                            failed_at?: string;
+                            last_error?: string;
+                            works: boolean;
+                        }[];
+                        sentinel: {
+                            heartbeat?: {
+                                /** Format: date-time */
+                                worked_at?: string;
+                                last_error?: string;
+                                sent: number;
+                                failed: number;
+                                skipped: number;
+                                works: boolean;
+                            };
+                            watch?: {
+                                /** Format: date-time */
+                                seen_at?: string;
+                                last_error?: string;
+                                lost: boolean;
+                            };
+                        };
                     };
                 };
             };
@@ -3964,11 +4808,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "switch-1",
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "origin": "api",
+                     *           "version": 1,
+                     *           "changed_at": "2026-01-02T03:04:05.000Z",
+                     *           "spec": {
+                     *             "address": "192.0.2.1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "c3dpdGNoLTE"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Object"][];
+                        next?: string;
                     };
                 };
             };
@@ -4002,7 +4859,9 @@ export interface operations {
                  *       "password": "correct horse battery"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -4024,15 +4883,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -4075,15 +4926,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -4118,7 +4961,9 @@ export interface operations {
                  *       "password": "correct horse battery"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -4140,15 +4985,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -4165,7 +5002,10 @@ export interface operations {
     removeCredential: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -4173,7 +5013,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -4199,6 +5041,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
                 /** @description The same key with the same request does the act once. */
                 "Idempotency-Key"?: string;
             };
@@ -4209,7 +5053,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -4231,15 +5077,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -4282,11 +5120,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "switch-1",
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "origin": "api",
+                     *           "version": 1,
+                     *           "changed_at": "2026-01-02T03:04:05.000Z",
+                     *           "spec": {
+                     *             "address": "192.0.2.1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "c3dpdGNoLTE"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Object"][];
+                        next?: string;
                     };
                 };
             };
@@ -4325,7 +5176,9 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -4347,15 +5200,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -4398,15 +5243,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -4446,7 +5283,9 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -4468,15 +5307,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -4493,7 +5324,10 @@ export interface operations {
     removeDevice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -4501,7 +5335,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -4527,6 +5363,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
                 /** @description The same key with the same request does the act once. */
                 "Idempotency-Key"?: string;
             };
@@ -4537,7 +5375,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -4559,15 +5399,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -4600,11 +5432,81 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "profiles": []
+                     *       "profiles": [
+                     *         {
+                     *           "device": "switch-1",
+                     *           "address": "192.0.2.1:161",
+                     *           "varbinds": {
+                     *             "now": 40,
+                     *             "ceiling": 64,
+                     *             "fixed": true
+                     *           },
+                     *           "repetitions": {
+                     *             "now": 25,
+                     *             "ceiling": 50,
+                     *             "fixed": true
+                     *           },
+                     *           "answer_bytes": {
+                     *             "now": 1400,
+                     *             "ceiling": 1472
+                     *           },
+                     *           "parallel": {
+                     *             "now": 2,
+                     *             "fixed": true
+                     *           },
+                     *           "bulk": "works",
+                     *           "bulk_fixed": true,
+                     *           "lies": false,
+                     *           "largest_answer": 1380,
+                     *           "steps_back": 0,
+                     *           "too_big": 0,
+                     *           "silences": 0,
+                     *           "cuts": 0,
+                     *           "relearned": 0,
+                     *           "identity": "9f86d081884c7d65",
+                     *           "learned_at": "2026-01-02T03:04:05.000Z",
+                     *           "checked_at": "2026-01-02T03:04:05.000Z"
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
-                        profiles?: unknown[];
+                        profiles: {
+                            device: string;
+                            address: string;
+                            varbinds: {
+                                now?: number;
+                                ceiling?: number;
+                                fixed?: boolean;
+                            };
+                            repetitions: {
+                                now?: number;
+                                ceiling?: number;
+                                fixed?: boolean;
+                            };
+                            answer_bytes: {
+                                now?: number;
+                                ceiling?: number;
+                            };
+                            parallel: {
+                                now?: number;
+                                fixed?: boolean;
+                            };
+                            bulk: string;
+                            bulk_fixed?: boolean;
+                            lies: boolean;
+                            largest_answer: number;
+                            steps_back: number;
+                            too_big: number;
+                            silences: number;
+                            cuts: number;
+                            relearned: number;
+                            identity: string;
+                            /** Format: date-time */
+                            learned_at: string;
+                            /** Format: date-time */
+                            checked_at: string;
+                        }[];
                     };
                 };
             };
@@ -4721,6 +5623,7 @@ export interface operations {
                      *           "type": "system_status",
                      *           "seq": 30064771073,
                      *           "at": "2026-01-02T03:04:05.000Z",
+                     *           "key": "snmp-system::switch-1",
                      *           "data": {
                      *             "status": "ok",
                      *             "store_failing": false,
@@ -4744,7 +5647,9 @@ export interface operations {
                             /** Format: date-time */
                             at: string;
                             key?: string;
-                            data?: Record<string, never>;
+                            data: {
+                                [key: string]: unknown;
+                            };
                         }[];
                         last: number;
                         more: boolean;
@@ -4806,79 +5711,116 @@ export interface operations {
                      *         "berlin"
                      *       ],
                      *       "label_sets": [
-                     *         {}
+                     *         {
+                     *           "site": "berlin"
+                     *         }
                      *       ],
-                     *       "count": 1,
+                     *       "count": 2,
                      *       "columns": {
                      *         "key": [
-                     *           "snmp-system::switch-1"
+                     *           "snmp-system::switch-1",
+                     *           "webhook::door"
                      *         ],
                      *         "device": [
-                     *           "switch-1"
+                     *           "switch-1",
+                     *           "door"
                      *         ],
                      *         "addon": [
-                     *           "snmp-system"
+                     *           "snmp-system",
+                     *           "webhook"
                      *         ],
                      *         "address": [
-                     *           "192.0.2.1"
+                     *           "192.0.2.1",
+                     *           ""
                      *         ],
                      *         "groups": [
                      *           [
                      *             0
-                     *           ]
+                     *           ],
+                     *           []
                      *         ],
                      *         "labels": [
+                     *           0,
                      *           0
                      *         ],
                      *         "region": [
-                     *           "eu"
+                     *           "eu",
+                     *           ""
                      *         ],
                      *         "parents": [
                      *           [
                      *             "core-1"
-                     *           ]
+                     *           ],
+                     *           []
                      *         ],
                      *         "state": [
-                     *           "up"
+                     *           "up",
+                     *           "unknown"
                      *         ],
-                     *         "since_ms": [],
+                     *         "since_ms": [
+                     *           1767323045000,
+                     *           null
+                     *         ],
                      *         "tier": [
-                     *           "normal"
+                     *           "normal",
+                     *           null
                      *         ],
                      *         "interval": [
-                     *           30
+                     *           30,
+                     *           null
                      *         ],
                      *         "suggested": [
-                     *           30
+                     *           30,
+                     *           null
                      *         ],
-                     *         "next_due_ms": [],
-                     *         "last_success_ms": [],
+                     *         "next_due_ms": [
+                     *           1767323075000,
+                     *           null
+                     *         ],
+                     *         "last_success_ms": [
+                     *           1767323045000,
+                     *           null
+                     *         ],
                      *         "bound": [
-                     *           60
+                     *           60,
+                     *           null
                      *         ],
                      *         "failures": [
+                     *           0,
                      *           0
                      *         ],
                      *         "breaker": [
+                     *           "closed",
                      *           "closed"
                      *         ],
                      *         "dead_letter": [
+                     *           "",
                      *           ""
                      *         ],
                      *         "problem": [
+                     *           "",
                      *           ""
                      *         ],
                      *         "severity": [
-                     *           ""
+                     *           "",
+                     *           "major"
                      *         ],
                      *         "alerts": [
-                     *           0
+                     *           0,
+                     *           1
                      *         ],
                      *         "acknowledged": [
+                     *           false,
                      *           false
                      *         ],
-                     *         "duration": [],
-                     *         "lag": [],
+                     *         "duration": [
+                     *           0.021,
+                     *           null
+                     *         ],
+                     *         "lag": [
+                     *           0.003,
+                     *           null
+                     *         ],
                      *         "headline": [
                      *           [
                      *             {
@@ -4887,7 +5829,8 @@ export interface operations {
                      *               "unit": "%",
                      *               "max": 100
                      *             }
-                     *           ]
+                     *           ],
+                     *           []
                      *         ]
                      *       }
                      *     }
@@ -4899,9 +5842,43 @@ export interface operations {
                         version?: string;
                         partial: boolean;
                         groups: string[];
-                        label_sets: Record<string, never>[];
+                        label_sets: {
+                            [key: string]: string;
+                        }[];
                         count: number;
-                        columns: Record<string, never>;
+                        columns: {
+                            key: string[];
+                            device: string[];
+                            addon: string[];
+                            address: string[];
+                            groups: number[][];
+                            labels: number[];
+                            region: string[];
+                            parents: string[][];
+                            state: string[];
+                            since_ms: (number | null)[];
+                            tier: (string | null)[];
+                            interval: (number | null)[];
+                            suggested: (number | null)[];
+                            next_due_ms: (number | null)[];
+                            last_success_ms: (number | null)[];
+                            bound: (number | null)[];
+                            failures: number[];
+                            breaker: string[];
+                            dead_letter: string[];
+                            problem: string[];
+                            severity: string[];
+                            alerts: number[];
+                            acknowledged: boolean[];
+                            duration: (number | null)[];
+                            lag: (number | null)[];
+                            headline: {
+                                name: string;
+                                value: number;
+                                unit: string;
+                                max?: number;
+                            }[][];
+                        };
                     };
                 };
             };
@@ -4945,11 +5922,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "switch-1",
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "origin": "api",
+                     *           "version": 1,
+                     *           "changed_at": "2026-01-02T03:04:05.000Z",
+                     *           "spec": {
+                     *             "address": "192.0.2.1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "c3dpdGNoLTE"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Object"][];
+                        next?: string;
                     };
                 };
             };
@@ -4985,7 +5975,9 @@ export interface operations {
                  *       "tier": "high"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -5007,15 +5999,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -5058,15 +6042,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -5103,7 +6079,9 @@ export interface operations {
                  *       "tier": "high"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -5125,15 +6103,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -5150,7 +6120,10 @@ export interface operations {
     removeGroup: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -5158,7 +6131,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -5184,6 +6159,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
                 /** @description The same key with the same request does the act once. */
                 "Idempotency-Key"?: string;
             };
@@ -5194,7 +6171,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -5216,14 +6195,65 @@ export interface operations {
                      *       }
                      *     }
                      */
+                    "application/json": components["schemas"]["Object"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "degraded",
+                     *       "time": "2026-01-02T03:04:05.000Z",
+                     *       "started_at": "2026-01-01T03:04:05.000Z",
+                     *       "uptime": 86400.5,
+                     *       "version": "0.1.0",
+                     *       "problems": [
+                     *         {
+                     *           "worker": "pollux-store",
+                     *           "status": "failing",
+                     *           "last_seen": "2026-01-02T03:04:04.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
+                        status: string;
                         /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
+                        time: string;
+                        /** Format: date-time */
+                        started_at: string;
+                        uptime: number;
+                        version: string;
+                        problems: {
+                            worker: string;
+                            status: string;
+                            /** Format: date-time */
+                            last_seen?: string;
+                        }[];
                     };
                 };
             };
@@ -5275,11 +6305,37 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "id": "0190a5e0-0000-7000-8000-000000000001",
+                     *           "number": 3,
+                     *           "cause": "device",
+                     *           "root": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "device_name": "switch-1",
+                     *           "title": "switch-1 does not answer",
+                     *           "severity": "critical",
+                     *           "status": "open",
+                     *           "opened_at": "2026-01-02T03:04:05.000Z",
+                     *           "resolved_at": "2026-01-02T04:00:00.000Z",
+                     *           "affected": 12,
+                     *           "notes": [
+                     *             {
+                     *               "at": "2026-01-02T03:10:00.000Z",
+                     *               "by": "user:ada",
+                     *               "text": "the provider knows",
+                     *               "public": false
+                     *             }
+                     *           ],
+                     *           "version": 1,
+                     *           "provisional": false
+                     *         }
+                     *       ],
+                     *       "next": "Mw"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Incident"][];
+                        next?: string;
                     };
                 };
             };
@@ -5314,21 +6370,153 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "0190a5e0-0000-7000-8000-000000000001",
+                     *       "number": 3,
+                     *       "cause": "device",
+                     *       "root": "0190a5e0-0000-7000-8000-000000000000",
+                     *       "device_name": "switch-1",
+                     *       "title": "switch-1 does not answer",
+                     *       "severity": "critical",
                      *       "status": "open",
-                     *       "affected_alerts": [],
+                     *       "opened_at": "2026-01-02T03:04:05.000Z",
+                     *       "resolved_at": "2026-01-02T04:00:00.000Z",
+                     *       "affected": 12,
+                     *       "notes": [
+                     *         {
+                     *           "at": "2026-01-02T03:10:00.000Z",
+                     *           "by": "user:ada",
+                     *           "text": "the provider knows",
+                     *           "public": false
+                     *         }
+                     *       ],
+                     *       "version": 1,
+                     *       "provisional": false,
+                     *       "root_alert": {
+                     *         "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *         "number": 17,
+                     *         "fingerprint": "5d41402abc4b2a76b9719d911017c592",
+                     *         "source": "health",
+                     *         "addon": "ping",
+                     *         "alert_type": "unreachable",
+                     *         "subject": "Gi1/0/1",
+                     *         "target": "ping::switch-1",
+                     *         "target_id": "0190a5e0-0000-7000-8000-000000000002",
+                     *         "device_name": "switch-1",
+                     *         "device_ip": "192.0.2.1",
+                     *         "labels": {
+                     *           "site": "berlin"
+                     *         },
+                     *         "groups": [
+                     *           "berlin"
+                     *         ],
+                     *         "severity": "critical",
+                     *         "category": "network",
+                     *         "title": "switch-1 does not answer",
+                     *         "message": "no answer within 5 s",
+                     *         "status": "active",
+                     *         "suppressed_by": "parent",
+                     *         "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *         "previous": "0190a5e0-0000-7000-8000-000000000003",
+                     *         "occurrence_count": 3,
+                     *         "first_seen": "2026-01-02T03:04:05.000Z",
+                     *         "last_seen": "2026-01-02T03:05:05.000Z",
+                     *         "active_since": "2026-01-02T03:04:05.000Z",
+                     *         "acknowledged_at": "2026-01-02T03:06:00.000Z",
+                     *         "acknowledged_by": "user:ada",
+                     *         "acknowledged_note": "on my way",
+                     *         "acknowledged_until": "2026-01-02T05:06:00.000Z",
+                     *         "acknowledged_sticky": false,
+                     *         "resolved_at": "2026-01-02T04:00:00.000Z",
+                     *         "resolved_by": "clear",
+                     *         "resolved_who": "user:ada",
+                     *         "flapping": false,
+                     *         "stale": false,
+                     *         "version": 2,
+                     *         "provisional": false
+                     *       },
+                     *       "affected_alerts": [
+                     *         {
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "number": 17,
+                     *           "fingerprint": "5d41402abc4b2a76b9719d911017c592",
+                     *           "source": "health",
+                     *           "addon": "ping",
+                     *           "alert_type": "unreachable",
+                     *           "subject": "Gi1/0/1",
+                     *           "target": "ping::switch-1",
+                     *           "target_id": "0190a5e0-0000-7000-8000-000000000002",
+                     *           "device_name": "switch-1",
+                     *           "device_ip": "192.0.2.1",
+                     *           "labels": {
+                     *             "site": "berlin"
+                     *           },
+                     *           "groups": [
+                     *             "berlin"
+                     *           ],
+                     *           "severity": "critical",
+                     *           "category": "network",
+                     *           "title": "switch-1 does not answer",
+                     *           "message": "no answer within 5 s",
+                     *           "status": "active",
+                     *           "suppressed_by": "parent",
+                     *           "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *           "previous": "0190a5e0-0000-7000-8000-000000000003",
+                     *           "occurrence_count": 3,
+                     *           "first_seen": "2026-01-02T03:04:05.000Z",
+                     *           "last_seen": "2026-01-02T03:05:05.000Z",
+                     *           "active_since": "2026-01-02T03:04:05.000Z",
+                     *           "acknowledged_at": "2026-01-02T03:06:00.000Z",
+                     *           "acknowledged_by": "user:ada",
+                     *           "acknowledged_note": "on my way",
+                     *           "acknowledged_until": "2026-01-02T05:06:00.000Z",
+                     *           "acknowledged_sticky": false,
+                     *           "resolved_at": "2026-01-02T04:00:00.000Z",
+                     *           "resolved_by": "clear",
+                     *           "resolved_who": "user:ada",
+                     *           "flapping": false,
+                     *           "stale": false,
+                     *           "version": 2,
+                     *           "provisional": false
+                     *         }
+                     *       ],
                      *       "more_alerts": false,
-                     *       "timeline": [],
-                     *       "notifications": []
+                     *       "timeline": [
+                     *         {
+                     *           "number": 40,
+                     *           "at": "2026-01-02T03:04:05.000Z",
+                     *           "kind": "opened",
+                     *           "alert": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *           "from": "pending",
+                     *           "to": "active",
+                     *           "severity": "critical",
+                     *           "cause": "no answer",
+                     *           "by": "user:ada"
+                     *         }
+                     *       ],
+                     *       "notifications": [
+                     *         {
+                     *           "id": "5d41402abc4b2a76b9719d911017c592",
+                     *           "number": 4,
+                     *           "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *           "receiver": "ops",
+                     *           "channel": "mail",
+                     *           "route": "critical",
+                     *           "kind": "problem",
+                     *           "made": "2026-01-02T03:04:05.000Z",
+                     *           "not_before": "2026-01-02T03:04:35.000Z",
+                     *           "state": "delivered",
+                     *           "attempts": 1,
+                     *           "last_attempt": "2026-01-02T03:04:35.000Z",
+                     *           "last_error": "the server answered 503",
+                     *           "provisional": false,
+                     *           "body": {
+                     *             "title": "switch-1 does not answer"
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        status?: string;
-                        affected_alerts?: unknown[];
-                        more_alerts?: boolean;
-                        timeline?: unknown[];
-                        notifications?: unknown[];
-                    };
+                    "application/json": components["schemas"]["IncidentStory"];
                 };
             };
             /** @description A problem. */
@@ -5389,28 +6577,21 @@ export interface operations {
                      *       "severity": "critical",
                      *       "status": "open",
                      *       "opened_at": "2026-01-02T03:04:05.000Z",
+                     *       "resolved_at": "2026-01-02T04:00:00.000Z",
                      *       "affected": 12,
-                     *       "notes": [],
+                     *       "notes": [
+                     *         {
+                     *           "at": "2026-01-02T03:10:00.000Z",
+                     *           "by": "user:ada",
+                     *           "text": "the provider knows",
+                     *           "public": false
+                     *         }
+                     *       ],
                      *       "version": 1,
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        number?: number;
-                        cause?: string;
-                        root?: string;
-                        device_name?: string;
-                        title?: string;
-                        severity?: string;
-                        status?: string;
-                        /** Format: date-time */
-                        opened_at?: string;
-                        affected?: number;
-                        notes?: unknown[];
-                        version?: number;
-                        provisional?: boolean;
-                    };
+                    "application/json": components["schemas"]["Incident"];
                 };
             };
             /** @description A problem. */
@@ -5468,28 +6649,21 @@ export interface operations {
                      *       "severity": "critical",
                      *       "status": "open",
                      *       "opened_at": "2026-01-02T03:04:05.000Z",
+                     *       "resolved_at": "2026-01-02T04:00:00.000Z",
                      *       "affected": 12,
-                     *       "notes": [],
+                     *       "notes": [
+                     *         {
+                     *           "at": "2026-01-02T03:10:00.000Z",
+                     *           "by": "user:ada",
+                     *           "text": "the provider knows",
+                     *           "public": false
+                     *         }
+                     *       ],
                      *       "version": 1,
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        number?: number;
-                        cause?: string;
-                        root?: string;
-                        device_name?: string;
-                        title?: string;
-                        severity?: string;
-                        status?: string;
-                        /** Format: date-time */
-                        opened_at?: string;
-                        affected?: number;
-                        notes?: unknown[];
-                        version?: number;
-                        provisional?: boolean;
-                    };
+                    "application/json": components["schemas"]["Incident"];
                 };
             };
             /** @description A problem. */
@@ -5546,28 +6720,21 @@ export interface operations {
                      *       "severity": "critical",
                      *       "status": "open",
                      *       "opened_at": "2026-01-02T03:04:05.000Z",
+                     *       "resolved_at": "2026-01-02T04:00:00.000Z",
                      *       "affected": 12,
-                     *       "notes": [],
+                     *       "notes": [
+                     *         {
+                     *           "at": "2026-01-02T03:10:00.000Z",
+                     *           "by": "user:ada",
+                     *           "text": "the provider knows",
+                     *           "public": false
+                     *         }
+                     *       ],
                      *       "version": 1,
                      *       "provisional": false
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        number?: number;
-                        cause?: string;
-                        root?: string;
-                        device_name?: string;
-                        title?: string;
-                        severity?: string;
-                        status?: string;
-                        /** Format: date-time */
-                        opened_at?: string;
-                        affected?: number;
-                        notes?: unknown[];
-                        version?: number;
-                        provisional?: boolean;
-                    };
+                    "application/json": components["schemas"]["Incident"];
                 };
             };
             /** @description A problem. */
@@ -5601,19 +6768,79 @@ export interface operations {
                     /**
                      * @example {
                      *       "batch": "0190a5e0-0000-7000-8000-000000000001",
-                     *       "jobs": [],
+                     *       "jobs": [
+                     *         {
+                     *           "level": 0,
+                     *           "parents": [
+                     *             "0190a5e0-0000-7000-8000-000000000002"
+                     *           ],
+                     *           "job": {
+                     *             "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *             "name": "warm",
+                     *             "batch": "0190a5e0-0000-7000-8000-000000000001",
+                     *             "type": "http",
+                     *             "priority": "normal",
+                     *             "depends_on": [
+                     *               [
+                     *                 "0190a5e0-0000-7000-8000-000000000002"
+                     *               ]
+                     *             ],
+                     *             "resources": {
+                     *               "cpu": 2
+                     *             },
+                     *             "slots": 1,
+                     *             "timeout": 30,
+                     *             "retry": {
+                     *               "attempts": 3,
+                     *               "backoff": 5
+                     *             },
+                     *             "on_parent_failure": "fail",
+                     *             "target": "http-status::web",
+                     *             "device": "web",
+                     *             "arguments": {
+                     *               "url": "https://example.org"
+                     *             },
+                     *             "created_by": "user:ada",
+                     *             "created_at": "2026-01-02T03:04:05.000Z",
+                     *             "labels": {
+                     *               "team": "web"
+                     *             },
+                     *             "state": "ready",
+                     *             "held": false,
+                     *             "attempts": 0,
+                     *             "ended_at": "2026-01-02T03:05:05.000Z",
+                     *             "waited": 1.5,
+                     *             "ready_for": 0.5,
+                     *             "position": 1,
+                     *             "estimate": 2.5,
+                     *             "verdict": "waits for a slot",
+                     *             "failure": "the server answered 503",
+                     *             "progress": {
+                     *               "done": 12,
+                     *               "total": 254,
+                     *               "text": "192.0.2.12"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
                      *       "critical_path": {
-                     *         "seconds": 0,
-                     *         "jobs": []
+                     *         "seconds": 80,
+                     *         "jobs": [
+                     *           "0190a5e0-0000-7000-8000-000000000000"
+                     *         ]
                      *       }
                      *     }
                      */
                     "application/json": {
-                        batch?: string;
-                        jobs?: unknown[];
-                        critical_path?: {
-                            seconds?: number;
-                            jobs?: unknown[];
+                        batch: string;
+                        jobs: {
+                            level: number;
+                            parents: string[];
+                            job: components["schemas"]["Job"];
+                        }[];
+                        critical_path: {
+                            seconds: number;
+                            jobs: string[];
                         };
                     };
                 };
@@ -5646,11 +6873,52 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "http",
+                     *           "help": "one request",
+                     *           "weight": 1,
+                     *           "slots": 32,
+                     *           "rate": 50,
+                     *           "priority": "normal",
+                     *           "timeout": 30,
+                     *           "longest_timeout": 3600,
+                     *           "attempts": 1,
+                     *           "arguments": [
+                     *             {
+                     *               "name": "method",
+                     *               "kind": "text",
+                     *               "required": false,
+                     *               "help": "GET unless given",
+                     *               "words": [
+                     *                 "GET",
+                     *                 "POST"
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: {
+                            name: string;
+                            help: string;
+                            weight: number;
+                            slots: number;
+                            rate: number;
+                            priority: string;
+                            timeout: number;
+                            longest_timeout: number;
+                            attempts: number;
+                            arguments: {
+                                name: string;
+                                kind: string;
+                                required: boolean;
+                                help: string;
+                                words?: string[];
+                            }[];
+                        }[];
                     };
                 };
             };
@@ -5698,13 +6966,63 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "stored": 0,
-                     *       "items": []
+                     *       "stored": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "name": "warm",
+                     *           "batch": "0190a5e0-0000-7000-8000-000000000001",
+                     *           "type": "http",
+                     *           "priority": "normal",
+                     *           "depends_on": [
+                     *             [
+                     *               "0190a5e0-0000-7000-8000-000000000002"
+                     *             ]
+                     *           ],
+                     *           "resources": {
+                     *             "cpu": 2
+                     *           },
+                     *           "slots": 1,
+                     *           "timeout": 30,
+                     *           "retry": {
+                     *             "attempts": 3,
+                     *             "backoff": 5
+                     *           },
+                     *           "on_parent_failure": "fail",
+                     *           "target": "http-status::web",
+                     *           "device": "web",
+                     *           "arguments": {
+                     *             "url": "https://example.org"
+                     *           },
+                     *           "created_by": "user:ada",
+                     *           "created_at": "2026-01-02T03:04:05.000Z",
+                     *           "labels": {
+                     *             "team": "web"
+                     *           },
+                     *           "state": "ready",
+                     *           "held": false,
+                     *           "attempts": 0,
+                     *           "ended_at": "2026-01-02T03:05:05.000Z",
+                     *           "waited": 1.5,
+                     *           "ready_for": 0.5,
+                     *           "position": 1,
+                     *           "estimate": 2.5,
+                     *           "verdict": "waits for a slot",
+                     *           "failure": "the server answered 503",
+                     *           "progress": {
+                     *             "done": 12,
+                     *             "total": 254,
+                     *             "text": "192.0.2.12"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "MDE5MGE1ZTA"
                      *     }
                      */
                     "application/json": {
-                        stored?: number;
-                        items?: unknown[];
+                        stored: number;
+                        items: components["schemas"]["Job"][];
+                        next?: string;
                     };
                 };
             };
@@ -5745,7 +7063,9 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -5764,8 +7084,8 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        batch?: string;
-                        ids?: string[];
+                        batch: string;
+                        ids: string[];
                     };
                 };
             };
@@ -5804,23 +7124,49 @@ export interface operations {
                      *       "batch": "0190a5e0-0000-7000-8000-000000000001",
                      *       "type": "http",
                      *       "priority": "normal",
+                     *       "depends_on": [
+                     *         [
+                     *           "0190a5e0-0000-7000-8000-000000000002"
+                     *         ]
+                     *       ],
+                     *       "resources": {
+                     *         "cpu": 2
+                     *       },
+                     *       "slots": 1,
+                     *       "timeout": 30,
+                     *       "retry": {
+                     *         "attempts": 3,
+                     *         "backoff": 5
+                     *       },
+                     *       "on_parent_failure": "fail",
+                     *       "target": "http-status::web",
+                     *       "device": "web",
+                     *       "arguments": {
+                     *         "url": "https://example.org"
+                     *       },
+                     *       "created_by": "user:ada",
+                     *       "created_at": "2026-01-02T03:04:05.000Z",
+                     *       "labels": {
+                     *         "team": "web"
+                     *       },
                      *       "state": "ready",
                      *       "held": false,
                      *       "attempts": 0,
-                     *       "waited": 1.5
+                     *       "ended_at": "2026-01-02T03:05:05.000Z",
+                     *       "waited": 1.5,
+                     *       "ready_for": 0.5,
+                     *       "position": 1,
+                     *       "estimate": 2.5,
+                     *       "verdict": "waits for a slot",
+                     *       "failure": "the server answered 503",
+                     *       "progress": {
+                     *         "done": 12,
+                     *         "total": 254,
+                     *         "text": "192.0.2.12"
+                     *       }
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        name?: string;
-                        batch?: string;
-                        type?: string;
-                        priority?: string;
-                        state?: string;
-                        held?: boolean;
-                        attempts?: number;
-                        waited?: number;
-                    };
+                    "application/json": components["schemas"]["Job"];
                 };
             };
             /** @description A problem. */
@@ -5851,7 +7197,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -5869,7 +7217,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        cancelled?: string[];
+                        cancelled: string[];
                     };
                 };
             };
@@ -5898,7 +7246,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -5915,23 +7265,49 @@ export interface operations {
                      *       "batch": "0190a5e0-0000-7000-8000-000000000001",
                      *       "type": "http",
                      *       "priority": "normal",
+                     *       "depends_on": [
+                     *         [
+                     *           "0190a5e0-0000-7000-8000-000000000002"
+                     *         ]
+                     *       ],
+                     *       "resources": {
+                     *         "cpu": 2
+                     *       },
+                     *       "slots": 1,
+                     *       "timeout": 30,
+                     *       "retry": {
+                     *         "attempts": 3,
+                     *         "backoff": 5
+                     *       },
+                     *       "on_parent_failure": "fail",
+                     *       "target": "http-status::web",
+                     *       "device": "web",
+                     *       "arguments": {
+                     *         "url": "https://example.org"
+                     *       },
+                     *       "created_by": "user:ada",
+                     *       "created_at": "2026-01-02T03:04:05.000Z",
+                     *       "labels": {
+                     *         "team": "web"
+                     *       },
                      *       "state": "ready",
                      *       "held": false,
                      *       "attempts": 0,
-                     *       "waited": 1.5
+                     *       "ended_at": "2026-01-02T03:05:05.000Z",
+                     *       "waited": 1.5,
+                     *       "ready_for": 0.5,
+                     *       "position": 1,
+                     *       "estimate": 2.5,
+                     *       "verdict": "waits for a slot",
+                     *       "failure": "the server answered 503",
+                     *       "progress": {
+                     *         "done": 12,
+                     *         "total": 254,
+                     *         "text": "192.0.2.12"
+                     *       }
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        name?: string;
-                        batch?: string;
-                        type?: string;
-                        priority?: string;
-                        state?: string;
-                        held?: boolean;
-                        attempts?: number;
-                        waited?: number;
-                    };
+                    "application/json": components["schemas"]["Job"];
                 };
             };
             /** @description A problem. */
@@ -5965,12 +7341,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "0190a5e0-0000-7000-8000-000000000000",
-                     *       "impact": []
+                     *       "impact": [
+                     *         "0190a5e0-0000-7000-8000-000000000002"
+                     *       ]
                      *     }
                      */
                     "application/json": {
-                        id?: string;
-                        impact?: unknown[];
+                        id: string;
+                        impact: string[];
                     };
                 };
             };
@@ -6005,14 +7383,30 @@ export interface operations {
                     /**
                      * @example {
                      *       "job": "0190a5e0-0000-7000-8000-000000000000",
-                     *       "devices": 0,
-                     *       "operations": []
+                     *       "devices": 1,
+                     *       "operations": [
+                     *         {
+                     *           "op": "create",
+                     *           "addon": "icmp-ping",
+                     *           "device": "switch-9",
+                     *           "device_spec": {
+                     *             "address": "192.0.2.9"
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
-                        job?: string;
-                        devices?: number;
-                        operations?: unknown[];
+                        job: string;
+                        devices: number;
+                        operations: {
+                            op: string;
+                            addon: string;
+                            device: string;
+                            device_spec?: {
+                                [key: string]: unknown;
+                            };
+                        }[];
                     };
                 };
             };
@@ -6041,7 +7435,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -6058,23 +7454,49 @@ export interface operations {
                      *       "batch": "0190a5e0-0000-7000-8000-000000000001",
                      *       "type": "http",
                      *       "priority": "normal",
+                     *       "depends_on": [
+                     *         [
+                     *           "0190a5e0-0000-7000-8000-000000000002"
+                     *         ]
+                     *       ],
+                     *       "resources": {
+                     *         "cpu": 2
+                     *       },
+                     *       "slots": 1,
+                     *       "timeout": 30,
+                     *       "retry": {
+                     *         "attempts": 3,
+                     *         "backoff": 5
+                     *       },
+                     *       "on_parent_failure": "fail",
+                     *       "target": "http-status::web",
+                     *       "device": "web",
+                     *       "arguments": {
+                     *         "url": "https://example.org"
+                     *       },
+                     *       "created_by": "user:ada",
+                     *       "created_at": "2026-01-02T03:04:05.000Z",
+                     *       "labels": {
+                     *         "team": "web"
+                     *       },
                      *       "state": "ready",
                      *       "held": false,
                      *       "attempts": 0,
-                     *       "waited": 1.5
+                     *       "ended_at": "2026-01-02T03:05:05.000Z",
+                     *       "waited": 1.5,
+                     *       "ready_for": 0.5,
+                     *       "position": 1,
+                     *       "estimate": 2.5,
+                     *       "verdict": "waits for a slot",
+                     *       "failure": "the server answered 503",
+                     *       "progress": {
+                     *         "done": 12,
+                     *         "total": 254,
+                     *         "text": "192.0.2.12"
+                     *       }
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        name?: string;
-                        batch?: string;
-                        type?: string;
-                        priority?: string;
-                        state?: string;
-                        held?: boolean;
-                        attempts?: number;
-                        waited?: number;
-                    };
+                    "application/json": components["schemas"]["Job"];
                 };
             };
             /** @description A problem. */
@@ -6102,7 +7524,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -6119,23 +7543,49 @@ export interface operations {
                      *       "batch": "0190a5e0-0000-7000-8000-000000000001",
                      *       "type": "http",
                      *       "priority": "normal",
+                     *       "depends_on": [
+                     *         [
+                     *           "0190a5e0-0000-7000-8000-000000000002"
+                     *         ]
+                     *       ],
+                     *       "resources": {
+                     *         "cpu": 2
+                     *       },
+                     *       "slots": 1,
+                     *       "timeout": 30,
+                     *       "retry": {
+                     *         "attempts": 3,
+                     *         "backoff": 5
+                     *       },
+                     *       "on_parent_failure": "fail",
+                     *       "target": "http-status::web",
+                     *       "device": "web",
+                     *       "arguments": {
+                     *         "url": "https://example.org"
+                     *       },
+                     *       "created_by": "user:ada",
+                     *       "created_at": "2026-01-02T03:04:05.000Z",
+                     *       "labels": {
+                     *         "team": "web"
+                     *       },
                      *       "state": "ready",
                      *       "held": false,
                      *       "attempts": 0,
-                     *       "waited": 1.5
+                     *       "ended_at": "2026-01-02T03:05:05.000Z",
+                     *       "waited": 1.5,
+                     *       "ready_for": 0.5,
+                     *       "position": 1,
+                     *       "estimate": 2.5,
+                     *       "verdict": "waits for a slot",
+                     *       "failure": "the server answered 503",
+                     *       "progress": {
+                     *         "done": 12,
+                     *         "total": 254,
+                     *         "text": "192.0.2.12"
+                     *       }
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        name?: string;
-                        batch?: string;
-                        type?: string;
-                        priority?: string;
-                        state?: string;
-                        held?: boolean;
-                        attempts?: number;
-                        waited?: number;
-                    };
+                    "application/json": components["schemas"]["Job"];
                 };
             };
             /** @description A problem. */
@@ -6168,13 +7618,30 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": [],
-                     *       "live_log": []
+                     *       "items": [
+                     *         {
+                     *           "attempt": 1,
+                     *           "started_at": "2026-01-02T03:04:05.000Z",
+                     *           "finished_at": "2026-01-02T03:04:06.000Z",
+                     *           "outcome": "ok",
+                     *           "exit_status": 0,
+                     *           "code": "http.status",
+                     *           "error": "the server answered 503",
+                     *           "output": "",
+                     *           "truncated": false,
+                     *           "log": [
+                     *             "asked 192.0.2.1"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "live_log": [
+                     *         "asked 192.0.2.1"
+                     *       ]
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
-                        live_log?: unknown[];
+                        items: components["schemas"]["JobRun"][];
+                        live_log: string[];
                     };
                 };
             };
@@ -6210,7 +7677,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        status?: string;
+                        status: string;
                     };
                 };
             };
@@ -6257,8 +7724,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "name": "alice",
+                     *         "display": "Alice",
+                     *         "grants": [
+                     *           {
+                     *             "role": "operator",
+                     *             "selector": "site=berlin"
+                     *           }
+                     *         ],
+                     *         "disabled": false,
+                     *         "has_password": true,
+                     *         "created": "2026-01-02T03:04:05.000Z",
+                     *         "password_changed": "2026-01-02T03:04:05.000Z",
+                     *         "origin": "api",
+                     *         "version": 1
+                     *       },
+                     *       "csrf_token": "b1946ac9",
+                     *       "ends": "2026-01-03T03:04:05.000Z"
+                     *     }
+                     */
                     "application/json": {
-                        user: unknown;
+                        user: components["schemas"]["User"] | null;
                         csrf_token: string;
                         /** Format: date-time */
                         ends?: string;
@@ -6321,7 +7810,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    /**
+                     * @example {
+                     *       "name": "alice",
+                     *       "kind": "user",
+                     *       "owner": "alice",
+                     *       "grants": [
+                     *         {
+                     *           "role": "operator",
+                     *           "selector": "site=berlin"
+                     *         }
+                     *       ],
+                     *       "limits": [
+                     *         {
+                     *           "role": "operator",
+                     *           "selector": "site=berlin"
+                     *         }
+                     *       ],
+                     *       "scopes": [
+                     *         "monitoring:read"
+                     *       ],
+                     *       "permissions": [
+                     *         "read",
+                     *         "self"
+                     *       ],
+                     *       "session": "0190a5e0-0000-7000-8000-000000000005",
+                     *       "csrf_token": "b1946ac9"
+                     *     }
+                     */
+                    "application/json": {
+                        name: string;
+                        kind: string;
+                        owner?: string;
+                        grants: components["schemas"]["Grant"][];
+                        limits?: components["schemas"]["Grant"][];
+                        scopes?: string[];
+                        permissions: string[];
+                        session?: string;
+                        csrf_token?: string;
+                    };
                 };
             };
             /** @description A problem. */
@@ -6412,25 +7939,45 @@ export interface operations {
                      *           "state": "open",
                      *           "failures": 3,
                      *           "since": "2026-01-02T03:04:05.000Z",
+                     *           "retryAt": "2026-01-02T03:05:05.000Z",
+                     *           "firstFailureAt": "2026-01-02T03:03:05.000Z",
+                     *           "lastError": "no answer within 5 s",
+                     *           "code": "http.timeout",
                      *           "deadLetter": false,
-                     *           "history": []
+                     *           "history": [
+                     *             {
+                     *               "at": "2026-01-02T03:04:05.000Z",
+                     *               "kind": "breaker",
+                     *               "from": "closed",
+                     *               "to": "open",
+                     *               "failures": 3
+                     *             }
+                     *           ]
                      *         }
-                     *       ]
+                     *       ],
+                     *       "next": "cHZlOjpwdmUtbm9kZTE"
                      *     }
                      */
                     "application/json": {
-                        count?: number;
-                        items?: {
-                            key?: string;
-                            type?: string;
-                            instance?: string;
-                            state?: string;
-                            failures?: number;
+                        count: number;
+                        items: {
+                            key: string;
+                            type: string;
+                            instance: string;
+                            state: string;
+                            failures: number;
                             /** Format: date-time */
                             since?: string;
-                            deadLetter?: boolean;
-                            history?: unknown[];
+                            /** Format: date-time */
+                            retryAt?: string;
+                            /** Format: date-time */
+                            firstFailureAt?: string;
+                            lastError?: string;
+                            code?: string;
+                            deadLetter: boolean;
+                            history: components["schemas"]["ChangeStep"][];
                         }[];
+                        next?: string;
                     };
                 };
             };
@@ -6482,13 +8029,23 @@ export interface operations {
                      *       "breakersReset": 1,
                      *       "keys": [
                      *         "pve::pve-node1"
+                     *       ],
+                     *       "passedOver": [
+                     *         {
+                     *           "key": "pve::pve-node2",
+                     *           "why": "nothing_to_do"
+                     *         }
                      *       ]
                      *     }
                      */
                     "application/json": {
-                        success?: boolean;
-                        breakersReset?: number;
-                        keys?: string[];
+                        success: boolean;
+                        breakersReset: number;
+                        keys: string[];
+                        passedOver: {
+                            key: string;
+                            why: string;
+                        }[];
                     };
                 };
             };
@@ -6540,18 +8097,20 @@ export interface operations {
                      *       "key": "pve::pve-node1",
                      *       "previousState": "open",
                      *       "newState": "half_open",
+                     *       "waitsForNeeds": true,
                      *       "resetBy": "user:ada",
                      *       "resetAt": "2026-01-02T03:04:05.000Z"
                      *     }
                      */
                     "application/json": {
-                        success?: boolean;
-                        key?: string;
-                        previousState?: string;
-                        newState?: string;
-                        resetBy?: string;
+                        success: boolean;
+                        key: string;
+                        previousState: string;
+                        newState: string;
+                        waitsForNeeds?: boolean;
+                        resetBy: string;
                         /** Format: date-time */
-                        resetAt?: string;
+                        resetAt: string;
                     };
                 };
             };
@@ -6604,26 +8163,52 @@ export interface operations {
                      *           "type": "pve",
                      *           "instance": "pve-node1",
                      *           "reason": "max_retry_attempts",
+                     *           "since": "2026-01-02T03:04:05.000Z",
+                     *           "firstAttempt": "2026-01-02T03:00:05.000Z",
+                     *           "lastAttempt": "2026-01-02T03:04:05.000Z",
                      *           "retryCount": 5,
                      *           "entries": 1,
+                     *           "nextRetry": "2026-01-02T03:34:05.000Z",
                      *           "enabled": true,
-                     *           "history": []
+                     *           "lastError": "no answer within 5 s",
+                     *           "code": "http.timeout",
+                     *           "history": [
+                     *             {
+                     *               "at": "2026-01-02T03:04:05.000Z",
+                     *               "kind": "breaker",
+                     *               "from": "closed",
+                     *               "to": "open",
+                     *               "failures": 3
+                     *             }
+                     *           ]
                      *         }
-                     *       ]
+                     *       ],
+                     *       "next": "cHZlOjpwdmUtbm9kZTE"
                      *     }
                      */
                     "application/json": {
-                        count?: number;
-                        items?: {
-                            key?: string;
-                            type?: string;
-                            instance?: string;
-                            reason?: string;
-                            retryCount?: number;
-                            entries?: number;
-                            enabled?: boolean;
-                            history?: unknown[];
+                        count: number;
+                        items: {
+                            key: string;
+                            type: string;
+                            instance: string;
+                            reason: string;
+                            /** Format: date-time */
+                            since?: string;
+                            /** Format: date-time */
+                            firstAttempt?: string;
+                            /** Format: date-time */
+                            lastAttempt?: string;
+                            retryCount: number;
+                            entries: number;
+                            /** Format: date-time */
+                            nextRetry?: string;
+                            enabled: boolean;
+                            lastError?: string;
+                            code?: string;
+                            history: components["schemas"]["ChangeStep"][];
                         }[];
+                        next?: string;
                     };
                 };
             };
@@ -6676,13 +8261,23 @@ export interface operations {
                      *       "tasksRetried": 1,
                      *       "keys": [
                      *         "pve::pve-node1"
+                     *       ],
+                     *       "passedOver": [
+                     *         {
+                     *           "key": "pve::pve-node2",
+                     *           "why": "nothing_to_do"
+                     *         }
                      *       ]
                      *     }
                      */
                     "application/json": {
-                        success?: boolean;
-                        tasksRetried?: number;
-                        keys?: string[];
+                        success: boolean;
+                        tasksRetried: number;
+                        keys: string[];
+                        passedOver: {
+                            key: string;
+                            why: string;
+                        }[];
                     };
                 };
             };
@@ -6736,9 +8331,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        success?: boolean;
-                        key?: string;
-                        reason?: string;
+                        success: boolean;
+                        key: string;
+                        reason: string;
                     };
                 };
             };
@@ -6789,15 +8384,17 @@ export interface operations {
                      *       "success": true,
                      *       "key": "pve::pve-node1",
                      *       "previousRetryCount": 5,
-                     *       "scheduledFor": "2026-01-02T03:04:05.000Z"
+                     *       "scheduledFor": "2026-01-02T03:04:05.000Z",
+                     *       "waitsForNeeds": true
                      *     }
                      */
                     "application/json": {
-                        success?: boolean;
-                        key?: string;
-                        previousRetryCount?: number;
+                        success: boolean;
+                        key: string;
+                        previousRetryCount: number;
                         /** Format: date-time */
                         scheduledFor?: string;
+                        waitsForNeeds?: boolean;
                     };
                 };
             };
@@ -6839,32 +8436,159 @@ export interface operations {
                      *         }
                      *       },
                      *       "deadLetter": {
-                     *         "count": 0,
-                     *         "tasks": []
+                     *         "count": 1,
+                     *         "tasks": [
+                     *           {
+                     *             "instance": "pve-node1",
+                     *             "type": "pve",
+                     *             "nextRun": "2026-01-02T03:34:05.000Z",
+                     *             "lastError": "no answer within 5 s",
+                     *             "failures": 5
+                     *           }
+                     *         ]
                      *       },
-                     *       "breakers": [],
-                     *       "staleness": [],
-                     *       "instances": []
+                     *       "breakers": [
+                     *         {
+                     *           "instance": "pve-node1",
+                     *           "type": "pve",
+                     *           "state": "open",
+                     *           "failures": 5,
+                     *           "retryAt": "2026-01-02T03:34:05.000Z"
+                     *         }
+                     *       ],
+                     *       "staleness": [
+                     *         {
+                     *           "instance": "pve-node1",
+                     *           "type": "pve",
+                     *           "score": 0.42,
+                     *           "lastSuccess": "2026-01-02T03:00:05.000Z",
+                     *           "lastError": "2026-01-02T03:04:05.000Z"
+                     *         }
+                     *       ],
+                     *       "instances": [
+                     *         {
+                     *           "key": "pve::pve-node1",
+                     *           "type": "pve",
+                     *           "displayName": "pve-node1",
+                     *           "instance": "pve-node1",
+                     *           "connection": "192.0.2.1:8006",
+                     *           "enabled": true,
+                     *           "pollStatus": {
+                     *             "lastSuccess": "2026-01-02T03:00:05.000Z",
+                     *             "lastError": {
+                     *               "at": "2026-01-02T03:04:05.000Z",
+                     *               "message": "no answer within 5 s",
+                     *               "code": "http.timeout",
+                     *               "category": "transient"
+                     *             },
+                     *             "consecutiveFailures": 5,
+                     *             "firstFailureAt": "2026-01-02T03:01:05.000Z"
+                     *           },
+                     *           "breaker": {
+                     *             "state": "open",
+                     *             "since": "2026-01-02T03:02:05.000Z",
+                     *             "lastTransition": "2026-01-02T03:02:05.000Z",
+                     *             "retryAt": "2026-01-02T03:34:05.000Z",
+                     *             "failureCount": 5
+                     *           },
+                     *           "deadLetter": {
+                     *             "present": true,
+                     *             "reason": "max_retry_attempts",
+                     *             "firstAttempt": "2026-01-02T03:01:05.000Z",
+                     *             "lastAttempt": "2026-01-02T03:04:05.000Z",
+                     *             "retryCount": 5,
+                     *             "nextRetry": "2026-01-02T03:34:05.000Z"
+                     *           },
+                     *           "warnings": [
+                     *             "no such class"
+                     *           ]
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
                         /** Format: date-time */
-                        updatedAt?: string;
-                        enabled?: boolean;
-                        queue?: {
-                            depth?: number;
-                            dueWithinSeconds?: number;
-                            perType?: {
+                        updatedAt: string;
+                        enabled: boolean;
+                        queue: {
+                            depth: number;
+                            dueWithinSeconds: number;
+                            perType: {
                                 [key: string]: number;
                             };
                         };
-                        deadLetter?: {
-                            count?: number;
-                            tasks?: unknown[];
+                        deadLetter: {
+                            count: number;
+                            tasks: {
+                                instance: string;
+                                type: string;
+                                /** Format: date-time */
+                                nextRun?: string;
+                                lastError?: string;
+                                failures: number;
+                            }[];
                         };
-                        breakers?: unknown[];
-                        staleness?: unknown[];
-                        instances?: unknown[];
+                        breakers: {
+                            instance: string;
+                            type: string;
+                            state: string;
+                            failures: number;
+                            /** Format: date-time */
+                            retryAt?: string;
+                        }[];
+                        staleness: {
+                            instance: string;
+                            type: string;
+                            score: number;
+                            /** Format: date-time */
+                            lastSuccess?: string;
+                            /** Format: date-time */
+                            lastError?: string;
+                        }[];
+                        instances: {
+                            key: string;
+                            type: string;
+                            displayName: string;
+                            instance: string;
+                            connection: string;
+                            enabled: boolean;
+                            pollStatus: {
+                                /** Format: date-time */
+                                lastSuccess?: string;
+                                lastError?: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    message?: string;
+                                    code?: string;
+                                    category: string;
+                                };
+                                consecutiveFailures: number;
+                                /** Format: date-time */
+                                firstFailureAt?: string;
+                            };
+                            breaker: {
+                                state: string;
+                                /** Format: date-time */
+                                since?: string;
+                                /** Format: date-time */
+                                lastTransition?: string;
+                                /** Format: date-time */
+                                retryAt?: string;
+                                failureCount: number;
+                            };
+                            deadLetter: {
+                                present: boolean;
+                                reason?: string;
+                                /** Format: date-time */
+                                firstAttempt?: string;
+                                /** Format: date-time */
+                                lastAttempt?: string;
+                                retryCount?: number;
+                                /** Format: date-time */
+                                nextRetry?: string;
+                            };
+                            warnings: string[];
+                        }[];
                     };
                 };
             };
@@ -6912,11 +8636,33 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "id": "5d41402abc4b2a76b9719d911017c592",
+                     *           "number": 4,
+                     *           "incident": "0190a5e0-0000-7000-8000-000000000001",
+                     *           "receiver": "ops",
+                     *           "channel": "mail",
+                     *           "route": "critical",
+                     *           "kind": "problem",
+                     *           "made": "2026-01-02T03:04:05.000Z",
+                     *           "not_before": "2026-01-02T03:04:35.000Z",
+                     *           "state": "delivered",
+                     *           "attempts": 1,
+                     *           "last_attempt": "2026-01-02T03:04:35.000Z",
+                     *           "last_error": "the server answered 503",
+                     *           "provisional": false,
+                     *           "body": {
+                     *             "title": "switch-1 does not answer"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "NA"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Notification"][];
+                        next?: string;
                     };
                 };
             };
@@ -6958,25 +8704,18 @@ export interface operations {
                      *       "route": "critical",
                      *       "kind": "problem",
                      *       "made": "2026-01-02T03:04:05.000Z",
+                     *       "not_before": "2026-01-02T03:04:35.000Z",
                      *       "state": "delivered",
                      *       "attempts": 1,
-                     *       "provisional": false
+                     *       "last_attempt": "2026-01-02T03:04:35.000Z",
+                     *       "last_error": "the server answered 503",
+                     *       "provisional": false,
+                     *       "body": {
+                     *         "title": "switch-1 does not answer"
+                     *       }
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        number?: number;
-                        incident?: string;
-                        receiver?: string;
-                        channel?: string;
-                        route?: string;
-                        kind?: string;
-                        /** Format: date-time */
-                        made?: string;
-                        state?: string;
-                        attempts?: number;
-                        provisional?: boolean;
-                    };
+                    "application/json": components["schemas"]["Notification"];
                 };
             };
             /** @description A problem. */
@@ -7004,7 +8743,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -7024,25 +8765,18 @@ export interface operations {
                      *       "route": "critical",
                      *       "kind": "problem",
                      *       "made": "2026-01-02T03:04:05.000Z",
+                     *       "not_before": "2026-01-02T03:04:35.000Z",
                      *       "state": "delivered",
                      *       "attempts": 1,
-                     *       "provisional": false
+                     *       "last_attempt": "2026-01-02T03:04:35.000Z",
+                     *       "last_error": "the server answered 503",
+                     *       "provisional": false,
+                     *       "body": {
+                     *         "title": "switch-1 does not answer"
+                     *       }
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        number?: number;
-                        incident?: string;
-                        receiver?: string;
-                        channel?: string;
-                        route?: string;
-                        kind?: string;
-                        /** Format: date-time */
-                        made?: string;
-                        state?: string;
-                        attempts?: number;
-                        provisional?: boolean;
-                    };
+                    "application/json": components["schemas"]["Notification"];
                 };
             };
             /** @description A problem. */
@@ -7070,7 +8804,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -7090,25 +8826,18 @@ export interface operations {
                      *       "route": "critical",
                      *       "kind": "problem",
                      *       "made": "2026-01-02T03:04:05.000Z",
+                     *       "not_before": "2026-01-02T03:04:35.000Z",
                      *       "state": "delivered",
                      *       "attempts": 1,
-                     *       "provisional": false
+                     *       "last_attempt": "2026-01-02T03:04:35.000Z",
+                     *       "last_error": "the server answered 503",
+                     *       "provisional": false,
+                     *       "body": {
+                     *         "title": "switch-1 does not answer"
+                     *       }
                      *     }
                      */
-                    "application/json": {
-                        id?: string;
-                        number?: number;
-                        incident?: string;
-                        receiver?: string;
-                        channel?: string;
-                        route?: string;
-                        kind?: string;
-                        /** Format: date-time */
-                        made?: string;
-                        state?: string;
-                        attempts?: number;
-                        provisional?: boolean;
-                    };
+                    "application/json": components["schemas"]["Notification"];
                 };
             };
             /** @description A problem. */
@@ -7178,10 +8907,14 @@ export interface operations {
                      *         "disabled": 2
                      *       },
                      *       "freshness": {
-                     *         "over_bound": 1
+                     *         "median_age": 12.5,
+                     *         "p95_age": 28.5,
+                     *         "over_bound": 1,
+                     *         "fresh_share": 0.98
                      *       },
                      *       "rates": {
-                     *         "polls_per_second": 1.4
+                     *         "polls_per_second": 1.4,
+                     *         "success_ratio": 0.99
                      *       },
                      *       "attention": [
                      *         {
@@ -7189,6 +8922,7 @@ export interface operations {
                      *           "title": "switch-1 does not answer",
                      *           "why": "device switch-1",
                      *           "severity": "critical",
+                     *           "since": "2026-01-02T03:00:00.000Z",
                      *           "key": "0190a5e0-0000-7000-8000-000000000000",
                      *           "count": 1
                      *         }
@@ -7208,7 +8942,53 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        /** Format: date-time */
+                        time: string;
+                        seq: number;
+                        counts: {
+                            up: number;
+                            degraded: number;
+                            down: number;
+                            stale: number;
+                            unknown: number;
+                            unreachable: number;
+                            disabled: number;
+                        };
+                        freshness: {
+                            median_age: number | null;
+                            p95_age: number | null;
+                            over_bound: number;
+                            fresh_share: number | null;
+                        };
+                        rates: {
+                            polls_per_second: number;
+                            success_ratio: number | null;
+                        };
+                        attention: {
+                            kind: string;
+                            title: string;
+                            why: string;
+                            severity: string;
+                            /** Format: date-time */
+                            since?: string;
+                            key: string;
+                            count: number;
+                        }[];
+                        incidents: {
+                            open: number;
+                            acknowledged: number;
+                        };
+                        alerts: {
+                            open: number;
+                            suppressed: number;
+                            silenced: number;
+                        };
+                        jobs: {
+                            running: number;
+                            failed_24h: number;
+                        };
+                    };
                 };
             };
             /** @description A problem. */
@@ -7240,13 +9020,38 @@ export interface operations {
                     /**
                      * @example {
                      *       "time": "2026-01-02T03:04:05.000Z",
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "class": "snmp-system",
+                     *           "tasks": 300,
+                     *           "length": 2,
+                     *           "in_flight": 4,
+                     *           "start_rate": 5.2,
+                     *           "finish_rate": 5.2,
+                     *           "day": {
+                     *             "started": 120,
+                     *             "finished": 120,
+                     *             "failed": 1,
+                     *             "success_ratio": 0.9917,
+                     *             "mean": 0.062,
+                     *             "p95": 0.19
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
                         /** Format: date-time */
-                        time?: string;
-                        items?: unknown[];
+                        time: string;
+                        items: {
+                            class: string;
+                            tasks: number;
+                            length: number;
+                            in_flight: number;
+                            start_rate: number;
+                            finish_rate: number;
+                            day: components["schemas"]["Ended"];
+                        }[];
                     };
                 };
             };
@@ -7291,7 +9096,7 @@ export interface operations {
                      *           "started": 120,
                      *           "finished": 120,
                      *           "failed": 1,
-                     *           "success_ratio": 0.9916666,
+                     *           "success_ratio": 0.9917,
                      *           "mean": 0.062,
                      *           "p95": 0.19
                      *         }
@@ -7300,7 +9105,16 @@ export interface operations {
                      */
                     "application/json": {
                         step: number;
-                        points: unknown[];
+                        points: {
+                            /** Format: date-time */
+                            at: string;
+                            started: number;
+                            finished: number;
+                            failed: number;
+                            success_ratio?: number;
+                            mean?: number;
+                            p95?: number;
+                        }[];
                     };
                 };
             };
@@ -7336,7 +9150,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        status?: string;
+                        status: string;
                     };
                 };
             };
@@ -7380,11 +9194,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "switch-1",
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "origin": "api",
+                     *           "version": 1,
+                     *           "changed_at": "2026-01-02T03:04:05.000Z",
+                     *           "spec": {
+                     *             "address": "192.0.2.1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "c3dpdGNoLTE"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Object"][];
+                        next?: string;
                     };
                 };
             };
@@ -7422,7 +9249,9 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -7444,15 +9273,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -7495,15 +9316,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -7542,7 +9355,9 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -7564,15 +9379,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -7589,7 +9396,10 @@ export interface operations {
     removeReceiver: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -7597,7 +9407,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -7623,6 +9435,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
                 /** @description The same key with the same request does the act once. */
                 "Idempotency-Key"?: string;
             };
@@ -7633,7 +9447,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -7655,15 +9471,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -7691,7 +9499,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -7709,7 +9519,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        notifications?: string[];
+                        notifications: string[];
                     };
                 };
             };
@@ -7742,13 +9552,36 @@ export interface operations {
                     /**
                      * @example {
                      *       "time": "2026-01-02T03:04:05.000Z",
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "region": "",
+                     *           "in_flight": 4,
+                     *           "slots": 100,
+                     *           "start_rate": 5.2,
+                     *           "finish_rate": 5.2,
+                     *           "day": {
+                     *             "started": 120,
+                     *             "finished": 120,
+                     *             "failed": 1,
+                     *             "success_ratio": 0.9917,
+                     *             "mean": 0.062,
+                     *             "p95": 0.19
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
                         /** Format: date-time */
-                        time?: string;
-                        items?: unknown[];
+                        time: string;
+                        items: {
+                            region: string;
+                            in_flight: number;
+                            slots?: number;
+                            start_rate: number;
+                            finish_rate: number;
+                            day: components["schemas"]["Ended"];
+                        }[];
                     };
                 };
             };
@@ -7790,7 +9623,7 @@ export interface operations {
                      *           "started": 120,
                      *           "finished": 120,
                      *           "failed": 1,
-                     *           "success_ratio": 0.9916666,
+                     *           "success_ratio": 0.9917,
                      *           "mean": 0.062,
                      *           "p95": 0.19
                      *         }
@@ -7799,7 +9632,16 @@ export interface operations {
                      */
                     "application/json": {
                         step: number;
-                        points: unknown[];
+                        points: {
+                            /** Format: date-time */
+                            at: string;
+                            started: number;
+                            finished: number;
+                            failed: number;
+                            success_ratio?: number;
+                            mean?: number;
+                            p95?: number;
+                        }[];
                     };
                 };
             };
@@ -7832,13 +9674,42 @@ export interface operations {
                     /**
                      * @example {
                      *       "time": "2026-01-02T03:04:05.000Z",
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "cpu",
+                     *           "capacity": 8,
+                     *           "used": 2,
+                     *           "wanted": 4,
+                     *           "waiting": 2,
+                     *           "holder_count": 1,
+                     *           "holders": [
+                     *             {
+                     *               "key": "job-exec::0190a5e0-0000-7000-8000-000000000000",
+                     *               "amount": 2,
+                     *               "since": "2026-01-02T03:04:00.000Z"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
                         /** Format: date-time */
-                        time?: string;
-                        items?: unknown[];
+                        time: string;
+                        items: {
+                            name: string;
+                            capacity: number;
+                            used: number;
+                            wanted: number;
+                            waiting: number;
+                            holder_count: number;
+                            holders: {
+                                key: string;
+                                amount: number;
+                                /** Format: date-time */
+                                since?: string;
+                            }[];
+                        }[];
                     };
                 };
             };
@@ -7894,7 +9765,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        explanation?: string;
+                        explanation: string;
                     };
                 };
             };
@@ -7938,11 +9809,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "switch-1",
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "origin": "api",
+                     *           "version": 1,
+                     *           "changed_at": "2026-01-02T03:04:05.000Z",
+                     *           "spec": {
+                     *             "address": "192.0.2.1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "c3dpdGNoLTE"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Object"][];
+                        next?: string;
                     };
                 };
             };
@@ -7978,7 +9862,9 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -8000,15 +9886,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -8051,15 +9929,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -8096,7 +9966,9 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -8118,15 +9990,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -8143,7 +10007,10 @@ export interface operations {
     removeRoute: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -8151,7 +10018,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -8177,6 +10046,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
                 /** @description The same key with the same request does the act once. */
                 "Idempotency-Key"?: string;
             };
@@ -8187,7 +10058,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -8209,15 +10082,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -8282,9 +10147,20 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** Format: date-time */
                         since: string;
                         total_busy: number;
-                        items: unknown[];
+                        items: {
+                            key: string;
+                            device: string;
+                            runs: number;
+                            busy: number;
+                            mean: number;
+                            share: number;
+                            failures: number;
+                            requests: number;
+                            bytes: number;
+                        }[];
                     };
                 };
             };
@@ -8366,9 +10242,20 @@ export interface operations {
                      */
                     "application/json": {
                         step: number;
-                        points: unknown[];
-                        lag_bounds: unknown[];
-                        lag_counts: unknown[];
+                        points: {
+                            /** Format: date-time */
+                            at: string;
+                            started: number;
+                            finished: number;
+                            failed: number;
+                            ready: number;
+                            in_flight: number;
+                            lag_p50: number;
+                            lag_p95: number;
+                            tasks: number;
+                        }[];
+                        lag_bounds: number[];
+                        lag_counts: number[][];
                     };
                 };
             };
@@ -8413,10 +10300,11 @@ export interface operations {
                      *           "key": "snmp-system::switch-1",
                      *           "class": "snmp-system",
                      *           "next_run": "2026-01-02T03:04:17.000Z",
-                     *           "due_in": 12,
+                     *           "due_in": 12.5,
                      *           "tier": "normal",
                      *           "priority": "normal",
                      *           "interval": 30,
+                     *           "would_be": 42.5,
                      *           "place": "scheduled"
                      *         }
                      *       ]
@@ -8424,18 +10312,19 @@ export interface operations {
                      */
                     "application/json": {
                         /** Format: date-time */
-                        time?: string;
-                        shadow?: boolean;
-                        items?: {
-                            key?: string;
-                            class?: string;
+                        time: string;
+                        shadow: boolean;
+                        items: {
+                            key: string;
+                            class: string;
                             /** Format: date-time */
                             next_run?: string;
-                            due_in?: number;
-                            tier?: string;
-                            priority?: string;
-                            interval?: number;
-                            place?: string;
+                            due_in: number;
+                            tier: string;
+                            priority: string;
+                            interval: number;
+                            would_be?: number;
+                            place: string;
                         }[];
                     };
                 };
@@ -8471,22 +10360,22 @@ export interface operations {
                      *       "adaptive": true,
                      *       "in_force": "optimal",
                      *       "budget": {
-                     *         "polls_per_second": 40,
+                     *         "polls_per_second": 40.5,
                      *         "used": 38.5
                      *       },
                      *       "items": [
                      *         {
                      *           "policy": "fixed",
-                     *           "polls_per_second": 40,
-                     *           "mean_interval": 10,
-                     *           "longest_interval": 10,
-                     *           "mean_age": 5,
+                     *           "polls_per_second": 40.5,
+                     *           "mean_interval": 10.5,
+                     *           "longest_interval": 15.5,
+                     *           "mean_age": 5.2,
                      *           "classes": [
                      *             {
                      *               "class": "snmp-system",
                      *               "tasks": 400,
-                     *               "polls_per_second": 40,
-                     *               "mean_interval": 10
+                     *               "polls_per_second": 40.5,
+                     *               "mean_interval": 10.5
                      *             }
                      *           ]
                      *         }
@@ -8496,8 +10385,23 @@ export interface operations {
                     "application/json": {
                         adaptive: boolean;
                         in_force: string;
-                        budget: Record<string, never>;
-                        items: unknown[];
+                        budget: {
+                            polls_per_second: number;
+                            used: number;
+                        };
+                        items: {
+                            policy: string;
+                            polls_per_second: number;
+                            mean_interval: number;
+                            longest_interval: number;
+                            mean_age: number;
+                            classes: {
+                                class: string;
+                                tasks: number;
+                                polls_per_second: number;
+                                mean_interval: number;
+                            }[];
+                        }[];
                     };
                 };
             };
@@ -8533,18 +10437,44 @@ export interface operations {
                     /**
                      * @example {
                      *       "time": "2026-01-02T03:04:05.000Z",
-                     *       "count": 0,
-                     *       "items": [],
-                     *       "batches": []
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "key": "snmp-system::switch-1",
+                     *           "place": "ready",
+                     *           "priority": "normal",
+                     *           "effective_priority": "high",
+                     *           "ready_since": "2026-01-02T03:04:04.000Z",
+                     *           "ready_for": 1,
+                     *           "due": "2026-01-02T03:04:04.000Z",
+                     *           "slots": 1,
+                     *           "created_at": "2026-01-01T00:00:00.000Z",
+                     *           "waited": 97445,
+                     *           "resources": {
+                     *             "cpu": 1
+                     *           },
+                     *           "needs": [
+                     *             "icmp-ping::core-1"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "batches": [
+                     *         {
+                     *           "at": "2026-01-02T03:04:05.000Z",
+                     *           "ready": 3,
+                     *           "starts": 2,
+                     *           "in_flight": 4,
+                     *           "resources": {
+                     *             "cpu": {
+                     *               "used": 1,
+                     *               "capacity": 8
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** Format: date-time */
-                        time?: string;
-                        count?: number;
-                        items?: unknown[];
-                        batches?: unknown[];
-                    };
+                    "application/json": components["schemas"]["ReadySet"];
                 };
             };
             /** @description A problem. */
@@ -8579,18 +10509,44 @@ export interface operations {
                     /**
                      * @example {
                      *       "time": "2026-01-02T03:04:05.000Z",
-                     *       "count": 0,
-                     *       "items": [],
-                     *       "batches": []
+                     *       "count": 1,
+                     *       "items": [
+                     *         {
+                     *           "key": "snmp-system::switch-1",
+                     *           "place": "ready",
+                     *           "priority": "normal",
+                     *           "effective_priority": "high",
+                     *           "ready_since": "2026-01-02T03:04:04.000Z",
+                     *           "ready_for": 1,
+                     *           "due": "2026-01-02T03:04:04.000Z",
+                     *           "slots": 1,
+                     *           "created_at": "2026-01-01T00:00:00.000Z",
+                     *           "waited": 97445,
+                     *           "resources": {
+                     *             "cpu": 1
+                     *           },
+                     *           "needs": [
+                     *             "icmp-ping::core-1"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "batches": [
+                     *         {
+                     *           "at": "2026-01-02T03:04:05.000Z",
+                     *           "ready": 3,
+                     *           "starts": 2,
+                     *           "in_flight": 4,
+                     *           "resources": {
+                     *             "cpu": {
+                     *               "used": 1,
+                     *               "capacity": 8
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        /** Format: date-time */
-                        time?: string;
-                        count?: number;
-                        items?: unknown[];
-                        batches?: unknown[];
-                    };
+                    "application/json": components["schemas"]["ReadySet"];
                 };
             };
             /** @description A problem. */
@@ -8637,22 +10593,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        version?: number;
-                        settings?: {
-                            [key: string]: {
-                                value?: boolean;
-                                default?: boolean;
-                                origin?: string;
-                                locked?: boolean;
-                                environment?: string;
-                                name?: string;
-                                applies?: string;
-                                type?: string;
-                                help?: string;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["Settings"];
                 };
             };
             /** @description A problem. */
@@ -8669,7 +10610,10 @@ export interface operations {
     changeSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8682,7 +10626,9 @@ export interface operations {
                  *       "reason": "first stage"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -8710,22 +10656,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        version?: number;
-                        settings?: {
-                            [key: string]: {
-                                value?: boolean;
-                                default?: boolean;
-                                origin?: string;
-                                locked?: boolean;
-                                environment?: string;
-                                name?: string;
-                                applies?: string;
-                                type?: string;
-                                help?: string;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["Settings"];
                 };
             };
             /** @description A problem. */
@@ -8780,14 +10711,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        from?: number;
-                        to?: number;
-                        changes?: {
-                            name?: string;
-                            key?: string;
-                            before?: number;
-                            after?: number;
-                        }[];
+                        from: number;
+                        to: number;
+                        changes: components["schemas"]["SettingChange"][];
                     };
                 };
             };
@@ -8835,22 +10761,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        version?: number;
-                        settings?: {
-                            [key: string]: {
-                                value?: boolean;
-                                default?: boolean;
-                                origin?: string;
-                                locked?: boolean;
-                                environment?: string;
-                                name?: string;
-                                applies?: string;
-                                type?: string;
-                                help?: string;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["Settings"];
                 };
             };
             /** @description A problem. */
@@ -8867,7 +10778,10 @@ export interface operations {
     changeMonitoringSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8880,7 +10794,9 @@ export interface operations {
                  *       "reason": "first stage"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -8908,22 +10824,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        version?: number;
-                        settings?: {
-                            [key: string]: {
-                                value?: boolean;
-                                default?: boolean;
-                                origin?: string;
-                                locked?: boolean;
-                                environment?: string;
-                                name?: string;
-                                applies?: string;
-                                type?: string;
-                                help?: string;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["Settings"];
                 };
             };
             /** @description A problem. */
@@ -8954,7 +10855,9 @@ export interface operations {
                  *       "adaptive_polling_enabled": true
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -8967,25 +10870,35 @@ export interface operations {
                     /**
                      * @example {
                      *       "valid": true,
-                     *       "errors": [],
+                     *       "errors": [
+                     *         {
+                     *           "pointer": "/adaptive_policy",
+                     *           "detail": "no such policy"
+                     *         }
+                     *       ],
                      *       "now": {
-                     *         "polls_per_second": 40,
-                     *         "mean_interval": 10,
-                     *         "longest_interval": 10,
-                     *         "mean_age": 5
+                     *         "polls_per_second": 40.5,
+                     *         "mean_interval": 10.5,
+                     *         "longest_interval": 15.5,
+                     *         "mean_age": 5.2
                      *       },
                      *       "then": {
-                     *         "polls_per_second": 38,
-                     *         "mean_interval": 11.5,
-                     *         "longest_interval": 15,
-                     *         "mean_age": 5.75
+                     *         "polls_per_second": 40.5,
+                     *         "mean_interval": 10.5,
+                     *         "longest_interval": 15.5,
+                     *         "mean_age": 5.2
                      *       },
                      *       "targets_changed": 120
                      *     }
                      */
                     "application/json": {
                         valid: boolean;
-                        errors: unknown[];
+                        errors: {
+                            pointer: string;
+                            detail: string;
+                        }[];
+                        now: components["schemas"]["PollLoad"] | null;
+                        then: components["schemas"]["PollLoad"] | null;
                         targets_changed: number;
                     };
                 };
@@ -9005,6 +10918,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
                 /** @description The same key with the same request does the act once. */
                 "Idempotency-Key"?: string;
             };
@@ -9050,22 +10965,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        version?: number;
-                        settings?: {
-                            [key: string]: {
-                                value?: boolean;
-                                default?: boolean;
-                                origin?: string;
-                                locked?: boolean;
-                                environment?: string;
-                                name?: string;
-                                applies?: string;
-                                type?: string;
-                                help?: string;
-                            };
-                        };
-                    };
+                    "application/json": components["schemas"]["Settings"];
                 };
             };
             /** @description A problem. */
@@ -9117,22 +11017,19 @@ export interface operations {
                      *             }
                      *           ]
                      *         }
-                     *       ]
+                     *       ],
+                     *       "next": 4
                      *     }
                      */
                     "application/json": {
-                        items?: {
-                            version?: number;
+                        items: {
+                            version: number;
                             /** Format: date-time */
-                            at?: string;
-                            note?: string;
-                            changes?: {
-                                name?: string;
-                                key?: string;
-                                before?: number;
-                                after?: number;
-                            }[];
+                            at: string;
+                            note: string;
+                            changes: components["schemas"]["SettingChange"][];
                         }[];
+                        next?: number;
                     };
                 };
             };
@@ -9176,11 +11073,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "switch-1",
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "origin": "api",
+                     *           "version": 1,
+                     *           "changed_at": "2026-01-02T03:04:05.000Z",
+                     *           "spec": {
+                     *             "address": "192.0.2.1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "c3dpdGNoLTE"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Object"][];
+                        next?: string;
                     };
                 };
             };
@@ -9218,7 +11128,9 @@ export interface operations {
                  *       "reason": "new firmware"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -9240,15 +11152,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -9291,15 +11195,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -9338,7 +11234,9 @@ export interface operations {
                  *       "reason": "new firmware"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -9360,15 +11258,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -9385,7 +11275,10 @@ export interface operations {
     removeSilence: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -9393,7 +11286,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -9419,6 +11314,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
                 /** @description The same key with the same request does the act once. */
                 "Idempotency-Key"?: string;
             };
@@ -9429,7 +11326,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -9451,15 +11350,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -9534,11 +11425,24 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "switch-1",
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "origin": "api",
+                     *           "version": 1,
+                     *           "changed_at": "2026-01-02T03:04:05.000Z",
+                     *           "spec": {
+                     *             "address": "192.0.2.1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "c3dpdGNoLTE"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Object"][];
+                        next?: string;
                     };
                 };
             };
@@ -9571,7 +11475,9 @@ export interface operations {
                  *       "file_sd": "/etc/pollux/targets.json"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -9593,15 +11499,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -9644,15 +11542,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -9686,7 +11576,9 @@ export interface operations {
                  *       "file_sd": "/etc/pollux/targets.json"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -9708,15 +11600,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -9733,7 +11617,10 @@ export interface operations {
     removeSource: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -9741,7 +11628,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -9767,6 +11656,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
                 /** @description The same key with the same request does the act once. */
                 "Idempotency-Key"?: string;
             };
@@ -9777,7 +11668,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -9799,15 +11692,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": {
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                    };
+                    "application/json": components["schemas"]["Object"];
                 };
             };
             /** @description A problem. */
@@ -9853,40 +11738,52 @@ export interface operations {
                      *         "p95": 0.002,
                      *         "p99": 0.004
                      *       },
-                     *       "classes": [],
+                     *       "classes": [
+                     *         {
+                     *           "class": "snmp-system",
+                     *           "tasks": 1,
+                     *           "ready": 0
+                     *         }
+                     *       ],
                      *       "store": {
                      *         "failing": false,
                      *         "commits": 1,
                      *         "failures": 0,
                      *         "queue": 0,
-                     *         "bytes": 4096
+                     *         "bytes": 4096,
+                     *         "last_error": "disk full"
                      *       }
                      *     }
                      */
                     "application/json": {
                         /** Format: date-time */
-                        time?: string;
-                        tasks?: number;
-                        ready?: number;
-                        in_flight?: number;
-                        runs?: {
-                            started?: number;
-                            finished?: number;
-                            expired?: number;
-                            cancelled?: number;
+                        time: string;
+                        tasks: number;
+                        ready: number;
+                        in_flight: number;
+                        runs: {
+                            started: number;
+                            finished: number;
+                            expired: number;
+                            cancelled: number;
                         };
-                        lag?: {
-                            p50?: number;
-                            p95?: number;
-                            p99?: number;
+                        lag: {
+                            p50: number;
+                            p95: number;
+                            p99: number;
                         };
-                        classes?: unknown[];
-                        store?: {
-                            failing?: boolean;
-                            commits?: number;
-                            failures?: number;
-                            queue?: number;
-                            bytes?: number;
+                        classes: {
+                            class: string;
+                            tasks: number;
+                            ready: number;
+                        }[];
+                        store: {
+                            failing: boolean;
+                            commits: number;
+                            failures: number;
+                            queue: number;
+                            bytes: number;
+                            last_error?: string;
                         };
                     };
                 };
@@ -9922,17 +11819,71 @@ export interface operations {
                      *       "title": "Status",
                      *       "updated_at": "2026-01-31T03:04:05.000Z",
                      *       "state": "up",
-                     *       "groups": [],
-                     *       "incidents": []
+                     *       "groups": [
+                     *         {
+                     *           "name": "berlin",
+                     *           "state": "up",
+                     *           "uptime_90d": 0.9995,
+                     *           "days": [
+                     *             {
+                     *               "day": "2026-01-30",
+                     *               "uptime": 1,
+                     *               "down_seconds": 0
+                     *             }
+                     *           ],
+                     *           "members": 12
+                     *         }
+                     *       ],
+                     *       "incidents": [
+                     *         {
+                     *           "title": "Disruption in berlin",
+                     *           "state": "open",
+                     *           "started": "2026-01-31T03:04:05.000Z",
+                     *           "ended": "2026-01-31T04:04:05.000Z",
+                     *           "groups": [
+                     *             "berlin"
+                     *           ],
+                     *           "notes": [
+                     *             {
+                     *               "at": "2026-01-31T03:10:00.000Z",
+                     *               "text": "the provider knows"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
-                        title?: string;
+                        title: string;
                         /** Format: date-time */
-                        updated_at?: string;
-                        state?: string;
-                        groups?: unknown[];
-                        incidents?: unknown[];
+                        updated_at: string;
+                        state: string;
+                        groups: {
+                            name: string;
+                            state: string;
+                            uptime_90d: number | null;
+                            days: {
+                                /** Format: date-time */
+                                day: string;
+                                uptime: number | null;
+                                down_seconds: number;
+                            }[];
+                            members: number;
+                        }[];
+                        incidents: {
+                            title: string;
+                            state: string;
+                            /** Format: date-time */
+                            started: string;
+                            /** Format: date-time */
+                            ended?: string;
+                            groups: string[];
+                            notes: {
+                                /** Format: date-time */
+                                at: string;
+                                text: string;
+                            }[];
+                        }[];
                     };
                 };
             };
@@ -9994,6 +11945,10 @@ export interface operations {
                 addon?: string;
                 /** @description only of this device */
                 device?: string;
+                /** @description only with this label of the device, name=value; all of those given */
+                label?: string[];
+                /** @description who owns it */
+                origin?: "file" | "api" | "discovery";
                 /** @description part of the key; * is anything */
                 q?: string;
             };
@@ -10011,11 +11966,62 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "key": "snmp-system::switch-1",
+                     *           "name": "snmp-system::switch-1",
+                     *           "id": "0190a5e0-0000-7000-8000-000000000000",
+                     *           "origin": "api",
+                     *           "version": 1,
+                     *           "changed_at": "2026-01-02T03:04:05.000Z",
+                     *           "spec": {
+                     *             "tier": "high"
+                     *           },
+                     *           "addon": "snmp-system",
+                     *           "device": "switch-1",
+                     *           "connection": "192.0.2.1",
+                     *           "labels": {
+                     *             "site": "berlin"
+                     *           },
+                     *           "groups": [
+                     *             "berlin"
+                     *           ],
+                     *           "tasks": [
+                     *             {
+                     *               "key": "snmp-system::switch-1",
+                     *               "class": "snmp-system",
+                     *               "place": "scheduled",
+                     *               "enabled": true,
+                     *               "tier": "normal",
+                     *               "next_due": "2026-01-02T03:04:35.000Z",
+                     *               "interval": 30,
+                     *               "suggested": 42.5,
+                     *               "last_success": "2026-01-02T03:04:05.000Z",
+                     *               "last_error": "2026-01-02T02:00:00.000Z",
+                     *               "last_change": "2026-01-02T03:00:00.000Z",
+                     *               "age": 4.2,
+                     *               "bound": 60,
+                     *               "staleness": 0.07,
+                     *               "problem": "the addon has no such group",
+                     *               "failures": 0,
+                     *               "breaker": "closed",
+                     *               "breaker_since": "2026-01-02T02:00:00.000Z",
+                     *               "dead_letter": "none",
+                     *               "dead_letter_since": "2026-01-02T02:00:00.000Z",
+                     *               "first_failure": "2026-01-02T02:00:00.000Z",
+                     *               "last_attempt": "2026-01-02T02:00:00.000Z",
+                     *               "code": "snmp.timeout",
+                     *               "error": "no answer within 5 s"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next": "c25tcC1zeXN0ZW06OmE"
                      *     }
                      */
                     "application/json": {
-                        items?: unknown[];
+                        items: components["schemas"]["Target"][];
+                        next?: string;
                     };
                 };
             };
@@ -10054,7 +12060,9 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -10072,31 +12080,49 @@ export interface operations {
                      *       "origin": "api",
                      *       "version": 1,
                      *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {},
+                     *       "spec": {
+                     *         "tier": "high"
+                     *       },
                      *       "addon": "snmp-system",
                      *       "device": "switch-1",
                      *       "connection": "192.0.2.1",
-                     *       "labels": {},
-                     *       "groups": [],
-                     *       "tasks": []
+                     *       "labels": {
+                     *         "site": "berlin"
+                     *       },
+                     *       "groups": [
+                     *         "berlin"
+                     *       ],
+                     *       "tasks": [
+                     *         {
+                     *           "key": "snmp-system::switch-1",
+                     *           "class": "snmp-system",
+                     *           "place": "scheduled",
+                     *           "enabled": true,
+                     *           "tier": "normal",
+                     *           "next_due": "2026-01-02T03:04:35.000Z",
+                     *           "interval": 30,
+                     *           "suggested": 42.5,
+                     *           "last_success": "2026-01-02T03:04:05.000Z",
+                     *           "last_error": "2026-01-02T02:00:00.000Z",
+                     *           "last_change": "2026-01-02T03:00:00.000Z",
+                     *           "age": 4.2,
+                     *           "bound": 60,
+                     *           "staleness": 0.07,
+                     *           "problem": "the addon has no such group",
+                     *           "failures": 0,
+                     *           "breaker": "closed",
+                     *           "breaker_since": "2026-01-02T02:00:00.000Z",
+                     *           "dead_letter": "none",
+                     *           "dead_letter_since": "2026-01-02T02:00:00.000Z",
+                     *           "first_failure": "2026-01-02T02:00:00.000Z",
+                     *           "last_attempt": "2026-01-02T02:00:00.000Z",
+                     *           "code": "snmp.timeout",
+                     *           "error": "no answer within 5 s"
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        key?: string;
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                        addon?: string;
-                        device?: string;
-                        connection?: string;
-                        labels?: Record<string, never>;
-                        groups?: unknown[];
-                        tasks?: unknown[];
-                    };
+                    "application/json": components["schemas"]["Target"];
                 };
             };
             /** @description A problem. */
@@ -10150,7 +12176,19 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    operations: unknown[];
+                    operations: {
+                        op: string;
+                        key?: string;
+                        addon?: string;
+                        device?: string;
+                        device_spec?: {
+                            [key: string]: unknown;
+                        };
+                        spec?: {
+                            [key: string]: unknown;
+                        };
+                        if_version?: number;
+                    }[];
                     reason?: string;
                 };
             };
@@ -10168,19 +12206,21 @@ export interface operations {
                      *         {
                      *           "op": "create",
                      *           "key": "icmp-ping::switch-9",
-                     *           "result": "done"
+                     *           "result": "done",
+                     *           "detail": "the disk fails"
                      *         }
                      *       ],
                      *       "failed": 0
                      *     }
                      */
                     "application/json": {
-                        results?: {
-                            op?: string;
-                            key?: string;
-                            result?: string;
+                        results: {
+                            op: string;
+                            key: string;
+                            result: string;
+                            detail?: string;
                         }[];
-                        failed?: number;
+                        failed: number;
                     };
                 };
             };
@@ -10232,21 +12272,57 @@ export interface operations {
                      * @example {
                      *       "job": {
                      *         "id": "0190a5e0-0000-7000-8000-000000000000",
-                     *         "name": "discovery",
-                     *         "type": "discovery",
-                     *         "state": "ready"
+                     *         "name": "warm",
+                     *         "batch": "0190a5e0-0000-7000-8000-000000000001",
+                     *         "type": "http",
+                     *         "priority": "normal",
+                     *         "depends_on": [
+                     *           [
+                     *             "0190a5e0-0000-7000-8000-000000000002"
+                     *           ]
+                     *         ],
+                     *         "resources": {
+                     *           "cpu": 2
+                     *         },
+                     *         "slots": 1,
+                     *         "timeout": 30,
+                     *         "retry": {
+                     *           "attempts": 3,
+                     *           "backoff": 5
+                     *         },
+                     *         "on_parent_failure": "fail",
+                     *         "target": "http-status::web",
+                     *         "device": "web",
+                     *         "arguments": {
+                     *           "url": "https://example.org"
+                     *         },
+                     *         "created_by": "user:ada",
+                     *         "created_at": "2026-01-02T03:04:05.000Z",
+                     *         "labels": {
+                     *           "team": "web"
+                     *         },
+                     *         "state": "ready",
+                     *         "held": false,
+                     *         "attempts": 0,
+                     *         "ended_at": "2026-01-02T03:05:05.000Z",
+                     *         "waited": 1.5,
+                     *         "ready_for": 0.5,
+                     *         "position": 1,
+                     *         "estimate": 2.5,
+                     *         "verdict": "waits for a slot",
+                     *         "failure": "the server answered 503",
+                     *         "progress": {
+                     *           "done": 12,
+                     *           "total": 254,
+                     *           "text": "192.0.2.12"
+                     *         }
                      *       },
                      *       "proposal": "/api/jobs/0190a5e0-0000-7000-8000-000000000000/proposal"
                      *     }
                      */
                     "application/json": {
-                        job?: {
-                            id?: string;
-                            name?: string;
-                            type?: string;
-                            state?: string;
-                        };
-                        proposal?: string;
+                        job: components["schemas"]["Job"];
+                        proposal: string;
                     };
                 };
             };
@@ -10286,31 +12362,49 @@ export interface operations {
                      *       "origin": "api",
                      *       "version": 1,
                      *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {},
+                     *       "spec": {
+                     *         "tier": "high"
+                     *       },
                      *       "addon": "snmp-system",
                      *       "device": "switch-1",
                      *       "connection": "192.0.2.1",
-                     *       "labels": {},
-                     *       "groups": [],
-                     *       "tasks": []
+                     *       "labels": {
+                     *         "site": "berlin"
+                     *       },
+                     *       "groups": [
+                     *         "berlin"
+                     *       ],
+                     *       "tasks": [
+                     *         {
+                     *           "key": "snmp-system::switch-1",
+                     *           "class": "snmp-system",
+                     *           "place": "scheduled",
+                     *           "enabled": true,
+                     *           "tier": "normal",
+                     *           "next_due": "2026-01-02T03:04:35.000Z",
+                     *           "interval": 30,
+                     *           "suggested": 42.5,
+                     *           "last_success": "2026-01-02T03:04:05.000Z",
+                     *           "last_error": "2026-01-02T02:00:00.000Z",
+                     *           "last_change": "2026-01-02T03:00:00.000Z",
+                     *           "age": 4.2,
+                     *           "bound": 60,
+                     *           "staleness": 0.07,
+                     *           "problem": "the addon has no such group",
+                     *           "failures": 0,
+                     *           "breaker": "closed",
+                     *           "breaker_since": "2026-01-02T02:00:00.000Z",
+                     *           "dead_letter": "none",
+                     *           "dead_letter_since": "2026-01-02T02:00:00.000Z",
+                     *           "first_failure": "2026-01-02T02:00:00.000Z",
+                     *           "last_attempt": "2026-01-02T02:00:00.000Z",
+                     *           "code": "snmp.timeout",
+                     *           "error": "no answer within 5 s"
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        key?: string;
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                        addon?: string;
-                        device?: string;
-                        connection?: string;
-                        labels?: Record<string, never>;
-                        groups?: unknown[];
-                        tasks?: unknown[];
-                    };
+                    "application/json": components["schemas"]["Target"];
                 };
             };
             /** @description A problem. */
@@ -10344,7 +12438,9 @@ export interface operations {
                  *       "interval": "30s"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -10362,31 +12458,49 @@ export interface operations {
                      *       "origin": "api",
                      *       "version": 1,
                      *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {},
+                     *       "spec": {
+                     *         "tier": "high"
+                     *       },
                      *       "addon": "snmp-system",
                      *       "device": "switch-1",
                      *       "connection": "192.0.2.1",
-                     *       "labels": {},
-                     *       "groups": [],
-                     *       "tasks": []
+                     *       "labels": {
+                     *         "site": "berlin"
+                     *       },
+                     *       "groups": [
+                     *         "berlin"
+                     *       ],
+                     *       "tasks": [
+                     *         {
+                     *           "key": "snmp-system::switch-1",
+                     *           "class": "snmp-system",
+                     *           "place": "scheduled",
+                     *           "enabled": true,
+                     *           "tier": "normal",
+                     *           "next_due": "2026-01-02T03:04:35.000Z",
+                     *           "interval": 30,
+                     *           "suggested": 42.5,
+                     *           "last_success": "2026-01-02T03:04:05.000Z",
+                     *           "last_error": "2026-01-02T02:00:00.000Z",
+                     *           "last_change": "2026-01-02T03:00:00.000Z",
+                     *           "age": 4.2,
+                     *           "bound": 60,
+                     *           "staleness": 0.07,
+                     *           "problem": "the addon has no such group",
+                     *           "failures": 0,
+                     *           "breaker": "closed",
+                     *           "breaker_since": "2026-01-02T02:00:00.000Z",
+                     *           "dead_letter": "none",
+                     *           "dead_letter_since": "2026-01-02T02:00:00.000Z",
+                     *           "first_failure": "2026-01-02T02:00:00.000Z",
+                     *           "last_attempt": "2026-01-02T02:00:00.000Z",
+                     *           "code": "snmp.timeout",
+                     *           "error": "no answer within 5 s"
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        key?: string;
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                        addon?: string;
-                        device?: string;
-                        connection?: string;
-                        labels?: Record<string, never>;
-                        groups?: unknown[];
-                        tasks?: unknown[];
-                    };
+                    "application/json": components["schemas"]["Target"];
                 };
             };
             /** @description A problem. */
@@ -10403,7 +12517,10 @@ export interface operations {
     removeTarget: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 key: string;
             };
@@ -10411,7 +12528,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -10470,20 +12589,22 @@ export interface operations {
                      *           "message": "target is up",
                      *           "failures": 0
                      *         }
-                     *       ]
+                     *       ],
+                     *       "next": "MTI"
                      *     }
                      */
                     "application/json": {
-                        items?: {
-                            number?: number;
+                        items: {
+                            number: number;
                             /** Format: date-time */
-                            at?: string;
-                            kind?: string;
+                            at: string;
+                            kind: string;
                             from?: string;
                             to?: string;
-                            message?: string;
-                            failures?: number;
+                            message: string;
+                            failures: number;
                         }[];
+                        next?: string;
                     };
                 };
             };
@@ -10512,7 +12633,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -10530,31 +12653,49 @@ export interface operations {
                      *       "origin": "api",
                      *       "version": 1,
                      *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {},
+                     *       "spec": {
+                     *         "tier": "high"
+                     *       },
                      *       "addon": "snmp-system",
                      *       "device": "switch-1",
                      *       "connection": "192.0.2.1",
-                     *       "labels": {},
-                     *       "groups": [],
-                     *       "tasks": []
+                     *       "labels": {
+                     *         "site": "berlin"
+                     *       },
+                     *       "groups": [
+                     *         "berlin"
+                     *       ],
+                     *       "tasks": [
+                     *         {
+                     *           "key": "snmp-system::switch-1",
+                     *           "class": "snmp-system",
+                     *           "place": "scheduled",
+                     *           "enabled": true,
+                     *           "tier": "normal",
+                     *           "next_due": "2026-01-02T03:04:35.000Z",
+                     *           "interval": 30,
+                     *           "suggested": 42.5,
+                     *           "last_success": "2026-01-02T03:04:05.000Z",
+                     *           "last_error": "2026-01-02T02:00:00.000Z",
+                     *           "last_change": "2026-01-02T03:00:00.000Z",
+                     *           "age": 4.2,
+                     *           "bound": 60,
+                     *           "staleness": 0.07,
+                     *           "problem": "the addon has no such group",
+                     *           "failures": 0,
+                     *           "breaker": "closed",
+                     *           "breaker_since": "2026-01-02T02:00:00.000Z",
+                     *           "dead_letter": "none",
+                     *           "dead_letter_since": "2026-01-02T02:00:00.000Z",
+                     *           "first_failure": "2026-01-02T02:00:00.000Z",
+                     *           "last_attempt": "2026-01-02T02:00:00.000Z",
+                     *           "code": "snmp.timeout",
+                     *           "error": "no answer within 5 s"
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        key?: string;
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                        addon?: string;
-                        device?: string;
-                        connection?: string;
-                        labels?: Record<string, never>;
-                        groups?: unknown[];
-                        tasks?: unknown[];
-                    };
+                    "application/json": components["schemas"]["Target"];
                 };
             };
             /** @description A problem. */
@@ -10582,7 +12723,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -10600,31 +12743,49 @@ export interface operations {
                      *       "origin": "api",
                      *       "version": 1,
                      *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {},
+                     *       "spec": {
+                     *         "tier": "high"
+                     *       },
                      *       "addon": "snmp-system",
                      *       "device": "switch-1",
                      *       "connection": "192.0.2.1",
-                     *       "labels": {},
-                     *       "groups": [],
-                     *       "tasks": []
+                     *       "labels": {
+                     *         "site": "berlin"
+                     *       },
+                     *       "groups": [
+                     *         "berlin"
+                     *       ],
+                     *       "tasks": [
+                     *         {
+                     *           "key": "snmp-system::switch-1",
+                     *           "class": "snmp-system",
+                     *           "place": "scheduled",
+                     *           "enabled": true,
+                     *           "tier": "normal",
+                     *           "next_due": "2026-01-02T03:04:35.000Z",
+                     *           "interval": 30,
+                     *           "suggested": 42.5,
+                     *           "last_success": "2026-01-02T03:04:05.000Z",
+                     *           "last_error": "2026-01-02T02:00:00.000Z",
+                     *           "last_change": "2026-01-02T03:00:00.000Z",
+                     *           "age": 4.2,
+                     *           "bound": 60,
+                     *           "staleness": 0.07,
+                     *           "problem": "the addon has no such group",
+                     *           "failures": 0,
+                     *           "breaker": "closed",
+                     *           "breaker_since": "2026-01-02T02:00:00.000Z",
+                     *           "dead_letter": "none",
+                     *           "dead_letter_since": "2026-01-02T02:00:00.000Z",
+                     *           "first_failure": "2026-01-02T02:00:00.000Z",
+                     *           "last_attempt": "2026-01-02T02:00:00.000Z",
+                     *           "code": "snmp.timeout",
+                     *           "error": "no answer within 5 s"
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        key?: string;
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                        addon?: string;
-                        device?: string;
-                        connection?: string;
-                        labels?: Record<string, never>;
-                        groups?: unknown[];
-                        tasks?: unknown[];
-                    };
+                    "application/json": components["schemas"]["Target"];
                 };
             };
             /** @description A problem. */
@@ -10670,13 +12831,51 @@ export interface operations {
                      * @example {
                      *       "key": "snmp-system::switch-1",
                      *       "more": false,
-                     *       "series": []
+                     *       "series": [
+                     *         {
+                     *           "metric": "uptime",
+                     *           "row": "",
+                     *           "unit": "s",
+                     *           "at": "2026-01-02T03:04:05.000Z",
+                     *           "last": 42.5,
+                     *           "from": "minutes",
+                     *           "truncated": false,
+                     *           "points": [
+                     *             {
+                     *               "at": "2026-01-02T03:04:00.000Z",
+                     *               "count": 6,
+                     *               "min": 12.5,
+                     *               "mean": 27.5,
+                     *               "max": 42.5,
+                     *               "last": 42.5
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
-                        key?: string;
-                        more?: boolean;
-                        series?: unknown[];
+                        key: string;
+                        more: boolean;
+                        series: {
+                            metric: string;
+                            row: string;
+                            unit: string;
+                            /** Format: date-time */
+                            at?: string;
+                            last?: number | null;
+                            from?: string;
+                            truncated?: boolean;
+                            points?: {
+                                /** Format: date-time */
+                                at: string;
+                                count: number;
+                                min: number | null;
+                                mean: number | null;
+                                max: number | null;
+                                last: number | null;
+                            }[];
+                        }[];
                     };
                 };
             };
@@ -10705,7 +12904,9 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    reason?: string;
+                };
             };
         };
         responses: {
@@ -10723,31 +12924,49 @@ export interface operations {
                      *       "origin": "api",
                      *       "version": 1,
                      *       "changed_at": "2026-01-02T03:04:05.000Z",
-                     *       "spec": {},
+                     *       "spec": {
+                     *         "tier": "high"
+                     *       },
                      *       "addon": "snmp-system",
                      *       "device": "switch-1",
                      *       "connection": "192.0.2.1",
-                     *       "labels": {},
-                     *       "groups": [],
-                     *       "tasks": []
+                     *       "labels": {
+                     *         "site": "berlin"
+                     *       },
+                     *       "groups": [
+                     *         "berlin"
+                     *       ],
+                     *       "tasks": [
+                     *         {
+                     *           "key": "snmp-system::switch-1",
+                     *           "class": "snmp-system",
+                     *           "place": "scheduled",
+                     *           "enabled": true,
+                     *           "tier": "normal",
+                     *           "next_due": "2026-01-02T03:04:35.000Z",
+                     *           "interval": 30,
+                     *           "suggested": 42.5,
+                     *           "last_success": "2026-01-02T03:04:05.000Z",
+                     *           "last_error": "2026-01-02T02:00:00.000Z",
+                     *           "last_change": "2026-01-02T03:00:00.000Z",
+                     *           "age": 4.2,
+                     *           "bound": 60,
+                     *           "staleness": 0.07,
+                     *           "problem": "the addon has no such group",
+                     *           "failures": 0,
+                     *           "breaker": "closed",
+                     *           "breaker_since": "2026-01-02T02:00:00.000Z",
+                     *           "dead_letter": "none",
+                     *           "dead_letter_since": "2026-01-02T02:00:00.000Z",
+                     *           "first_failure": "2026-01-02T02:00:00.000Z",
+                     *           "last_attempt": "2026-01-02T02:00:00.000Z",
+                     *           "code": "snmp.timeout",
+                     *           "error": "no answer within 5 s"
+                     *         }
+                     *       ]
                      *     }
                      */
-                    "application/json": {
-                        key?: string;
-                        name?: string;
-                        id?: string;
-                        origin?: string;
-                        version?: number;
-                        /** Format: date-time */
-                        changed_at?: string;
-                        spec?: Record<string, never>;
-                        addon?: string;
-                        device?: string;
-                        connection?: string;
-                        labels?: Record<string, never>;
-                        groups?: unknown[];
-                        tasks?: unknown[];
-                    };
+                    "application/json": components["schemas"]["Target"];
                 };
             };
             /** @description A problem. */
@@ -10794,18 +13013,43 @@ export interface operations {
                      *           "duration": 0.062,
                      *           "lag": 0.003,
                      *           "outcome": "ok",
+                     *           "code": "http.status",
+                     *           "error": "the server answered 503",
                      *           "trigger": "due",
                      *           "requests": 1,
                      *           "bytes": 1422,
                      *           "changed": false,
-                     *           "phases": []
+                     *           "phases": [
+                     *             {
+                     *               "name": "connect",
+                     *               "seconds": 0.012
+                     *             }
+                     *           ]
                      *         }
                      *       ]
                      *     }
                      */
                     "application/json": {
+                        /** Format: date-time */
                         kept_since: string;
-                        items: unknown[];
+                        items: {
+                            task: string;
+                            /** Format: date-time */
+                            started: string;
+                            duration: number;
+                            lag: number;
+                            outcome: string;
+                            code?: string;
+                            error?: string;
+                            trigger: string;
+                            requests: number;
+                            bytes: number;
+                            changed: boolean;
+                            phases: {
+                                name: string;
+                                seconds: number;
+                            }[];
+                        }[];
                     };
                 };
             };
@@ -10840,19 +13084,29 @@ export interface operations {
                     /**
                      * @example {
                      *       "key": "snmp-system::switch-1",
-                     *       "days": []
+                     *       "days": [
+                     *         {
+                     *           "day": "2026-01-30",
+                     *           "uptime": 1,
+                     *           "down_seconds": 0
+                     *         }
+                     *       ],
+                     *       "uptime_24h": 1,
+                     *       "uptime_30d": 0.9995,
+                     *       "uptime_90d": 0.9995
                      *     }
                      */
                     "application/json": {
                         key: string;
                         days: {
-                            day?: string;
-                            uptime?: number | null;
-                            down_seconds?: number;
+                            /** Format: date-time */
+                            day: string;
+                            uptime: number | null;
+                            down_seconds: number;
                         }[];
-                        uptime_24h?: number | null;
-                        uptime_30d?: number | null;
-                        uptime_90d?: number | null;
+                        uptime_24h: number | null;
+                        uptime_30d: number | null;
+                        uptime_90d: number | null;
                     };
                 };
             };
@@ -10889,38 +13143,94 @@ export interface operations {
                      *       "key": "snmp-system::switch-1",
                      *       "verdict": "due: in 12 s",
                      *       "place": "scheduled",
+                     *       "next_due": "2026-01-02T03:04:17.000Z",
+                     *       "wakes_at": "2026-01-02T03:04:17.000Z",
+                     *       "attempts": 1,
+                     *       "ready": false,
+                     *       "place_in_line": 1,
                      *       "gates": [
                      *         {
-                     *           "gate": "enabled",
-                     *           "open": true,
-                     *           "reason": ""
+                     *           "gate": "due",
+                     *           "open": false,
+                     *           "until": "2026-01-02T03:04:17.000Z",
+                     *           "reason": "in 12 s"
                      *         }
                      *       ],
                      *       "interval": {
                      *         "policy": "optimal",
-                     *         "in_force": 30
+                     *         "shadow": false,
+                     *         "changes_per_hour": 1.5,
+                     *         "weight": 1,
+                     *         "multiplier": 0.02,
+                     *         "wished": 31.5,
+                     *         "chosen": 30,
+                     *         "in_force": 30,
+                     *         "idle_drift": 0.1,
+                     *         "limited_by": "budget",
+                     *         "pool_budget": 40.5,
+                     *         "pool_planned": 38.5
                      *       },
                      *       "task": {
-                     *         "key": "snmp-system::switch-1"
+                     *         "key": "snmp-system::switch-1",
+                     *         "class": "snmp-system",
+                     *         "place": "scheduled",
+                     *         "enabled": true,
+                     *         "tier": "normal",
+                     *         "next_due": "2026-01-02T03:04:35.000Z",
+                     *         "interval": 30,
+                     *         "suggested": 42.5,
+                     *         "last_success": "2026-01-02T03:04:05.000Z",
+                     *         "last_error": "2026-01-02T02:00:00.000Z",
+                     *         "last_change": "2026-01-02T03:00:00.000Z",
+                     *         "age": 4.2,
+                     *         "bound": 60,
+                     *         "staleness": 0.07,
+                     *         "problem": "the addon has no such group",
+                     *         "failures": 0,
+                     *         "breaker": "closed",
+                     *         "breaker_since": "2026-01-02T02:00:00.000Z",
+                     *         "dead_letter": "none",
+                     *         "dead_letter_since": "2026-01-02T02:00:00.000Z",
+                     *         "first_failure": "2026-01-02T02:00:00.000Z",
+                     *         "last_attempt": "2026-01-02T02:00:00.000Z",
+                     *         "code": "snmp.timeout",
+                     *         "error": "no answer within 5 s"
                      *       }
                      *     }
                      */
                     "application/json": {
-                        key?: string;
-                        verdict?: string;
-                        place?: string;
-                        gates?: {
-                            gate?: string;
-                            open?: boolean;
-                            reason?: string;
+                        key: string;
+                        verdict: string;
+                        place: string;
+                        /** Format: date-time */
+                        next_due?: string;
+                        /** Format: date-time */
+                        wakes_at?: string;
+                        attempts: number;
+                        ready: boolean;
+                        place_in_line?: number;
+                        gates: {
+                            gate: string;
+                            open: boolean;
+                            /** Format: date-time */
+                            until?: string;
+                            reason: string;
                         }[];
-                        interval?: {
-                            policy?: string;
-                            in_force?: number;
+                        interval: {
+                            policy: string;
+                            shadow: boolean;
+                            changes_per_hour: number;
+                            weight: number;
+                            multiplier: number;
+                            wished: number;
+                            chosen: number;
+                            in_force: number;
+                            idle_drift: number;
+                            limited_by: string;
+                            pool_budget: number;
+                            pool_planned: number;
                         };
-                        task?: {
-                            key?: string;
-                        };
+                        task: components["schemas"]["Task"];
                     };
                 };
             };
@@ -10960,8 +13270,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "ci",
+                     *           "owner": "alice",
+                     *           "scopes": [
+                     *             "monitoring:read"
+                     *           ],
+                     *           "grants": [
+                     *             {
+                     *               "role": "operator",
+                     *               "selector": "site=berlin"
+                     *             }
+                     *           ],
+                     *           "created": "2026-01-02T03:04:05.000Z",
+                     *           "expires": "2099-01-31T00:00:00.000Z",
+                     *           "expired": false,
+                     *           "last_used": "2026-01-02T03:04:05.000Z",
+                     *           "origin": "api",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "Y2k"
+                     *     }
+                     */
                     "application/json": {
-                        items: unknown[];
+                        items: components["schemas"]["Token"][];
                         next?: string;
                     };
                 };
@@ -11002,7 +13338,10 @@ export interface operations {
                     name: string;
                     owner?: string;
                     scopes?: string[];
-                    grants?: unknown[];
+                    grants?: {
+                        role: string;
+                        selector?: string;
+                    }[];
                     /** Format: date-time */
                     expires?: string;
                 };
@@ -11015,9 +13354,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "secret": "plx_…",
+                     *       "token": {
+                     *         "name": "ci",
+                     *         "owner": "alice",
+                     *         "scopes": [
+                     *           "monitoring:read"
+                     *         ],
+                     *         "grants": [
+                     *           {
+                     *             "role": "operator",
+                     *             "selector": "site=berlin"
+                     *           }
+                     *         ],
+                     *         "created": "2026-01-02T03:04:05.000Z",
+                     *         "expires": "2099-01-31T00:00:00.000Z",
+                     *         "expired": false,
+                     *         "last_used": "2026-01-02T03:04:05.000Z",
+                     *         "origin": "api",
+                     *         "version": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
-                        token: unknown;
                         secret: string;
+                        token: components["schemas"]["Token"];
                     };
                 };
             };
@@ -11090,8 +13453,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "alice",
+                     *           "display": "Alice",
+                     *           "grants": [
+                     *             {
+                     *               "role": "operator",
+                     *               "selector": "site=berlin"
+                     *             }
+                     *           ],
+                     *           "disabled": false,
+                     *           "has_password": true,
+                     *           "created": "2026-01-02T03:04:05.000Z",
+                     *           "password_changed": "2026-01-02T03:04:05.000Z",
+                     *           "origin": "api",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "YWxpY2U"
+                     *     }
+                     */
                     "application/json": {
-                        items: unknown[];
+                        items: components["schemas"]["User"][];
                         next?: string;
                     };
                 };
@@ -11136,7 +13522,10 @@ export interface operations {
                     name: string;
                     display?: string;
                     password?: string;
-                    grants?: unknown[];
+                    grants?: {
+                        role: string;
+                        selector?: string;
+                    }[];
                 };
             };
         };
@@ -11159,23 +13548,13 @@ export interface operations {
                      *       ],
                      *       "disabled": false,
                      *       "has_password": true,
-                     *       "created": "2026-11-16T17:00:00.000Z",
-                     *       "password_changed": "2026-11-16T17:00:00.000Z",
+                     *       "created": "2026-01-02T03:04:05.000Z",
+                     *       "password_changed": "2026-01-02T03:04:05.000Z",
+                     *       "origin": "api",
                      *       "version": 1
                      *     }
                      */
-                    "application/json": {
-                        name: string;
-                        display?: string;
-                        grants: unknown[];
-                        disabled: boolean;
-                        has_password: boolean;
-                        /** Format: date-time */
-                        created?: string;
-                        /** Format: date-time */
-                        password_changed?: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description A problem. */
@@ -11218,23 +13597,13 @@ export interface operations {
                      *       ],
                      *       "disabled": false,
                      *       "has_password": true,
-                     *       "created": "2026-11-16T17:00:00.000Z",
-                     *       "password_changed": "2026-11-16T17:00:00.000Z",
+                     *       "created": "2026-01-02T03:04:05.000Z",
+                     *       "password_changed": "2026-01-02T03:04:05.000Z",
+                     *       "origin": "api",
                      *       "version": 1
                      *     }
                      */
-                    "application/json": {
-                        name: string;
-                        display?: string;
-                        grants: unknown[];
-                        disabled: boolean;
-                        has_password: boolean;
-                        /** Format: date-time */
-                        created?: string;
-                        /** Format: date-time */
-                        password_changed?: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description A problem. */
@@ -11251,7 +13620,10 @@ export interface operations {
     changeUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -11268,7 +13640,10 @@ export interface operations {
                     display?: string;
                     password?: string;
                     disabled?: boolean;
-                    grants?: unknown[];
+                    grants?: {
+                        role: string;
+                        selector?: string;
+                    }[];
                 };
             };
         };
@@ -11291,23 +13666,13 @@ export interface operations {
                      *       ],
                      *       "disabled": false,
                      *       "has_password": true,
-                     *       "created": "2026-11-16T17:00:00.000Z",
-                     *       "password_changed": "2026-11-16T17:00:00.000Z",
+                     *       "created": "2026-01-02T03:04:05.000Z",
+                     *       "password_changed": "2026-01-02T03:04:05.000Z",
+                     *       "origin": "api",
                      *       "version": 1
                      *     }
                      */
-                    "application/json": {
-                        name: string;
-                        display?: string;
-                        grants: unknown[];
-                        disabled: boolean;
-                        has_password: boolean;
-                        /** Format: date-time */
-                        created?: string;
-                        /** Format: date-time */
-                        password_changed?: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["User"];
                 };
             };
             /** @description A problem. */
@@ -11324,7 +13689,10 @@ export interface operations {
     removeUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag of the version that is to be changed. */
+                "If-Match"?: string;
+            };
             path: {
                 name: string;
             };
@@ -11367,9 +13735,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0190a5e0-0000-7000-8000-000000000005",
+                     *           "user": "alice",
+                     *           "created": "2026-01-02T03:04:05.000Z",
+                     *           "last_seen": "2026-01-02T03:34:05.000Z",
+                     *           "ends": "2026-01-03T03:34:05.000Z",
+                     *           "address": "127.0.0.1",
+                     *           "agent": "curl/7.88.1",
+                     *           "remember": false,
+                     *           "current": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
-                        items: unknown[];
-                        next?: string;
+                        items: {
+                            id: string;
+                            user: string;
+                            /** Format: date-time */
+                            created: string;
+                            /** Format: date-time */
+                            last_seen: string;
+                            /** Format: date-time */
+                            ends: string;
+                            address?: string;
+                            agent?: string;
+                            remember: boolean;
+                            current: boolean;
+                        }[];
                     };
                 };
             };
@@ -11453,8 +13850,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example [] */
-                    "application/json": unknown[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "fingerprint": "5d41402abc4b2a76",
+                     *         "labels": {
+                     *           "alertname": "unreachable"
+                     *         },
+                     *         "annotations": {
+                     *           "summary": "switch-1 does not answer"
+                     *         },
+                     *         "startsAt": "2026-01-02T03:04:05.000Z",
+                     *         "endsAt": "2026-01-02T03:09:05.000Z",
+                     *         "updatedAt": "2026-01-02T03:04:05.000Z",
+                     *         "generatorURL": "https://pollux.example.org/alerts/0190a5e0-0000-7000-8000-000000000000",
+                     *         "receivers": [
+                     *           {
+                     *             "name": "ops"
+                     *           }
+                     *         ],
+                     *         "status": {
+                     *           "state": "active",
+                     *           "silencedBy": [
+                     *             "0190a5e0-0000-7000-8000-000000000004"
+                     *           ],
+                     *           "inhibitedBy": [
+                     *             "0190a5e0-0000-7000-8000-000000000001"
+                     *           ]
+                     *         }
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["V2Alert"][];
                 };
             };
             /** @description A problem. */
@@ -11494,7 +13921,19 @@ export interface operations {
                  *       }
                  *     ]
                  */
-                "application/json": Record<string, never>[];
+                "application/json": {
+                    labels: {
+                        [key: string]: string;
+                    };
+                    annotations?: {
+                        [key: string]: string;
+                    };
+                    /** Format: date-time */
+                    startsAt?: string;
+                    /** Format: date-time */
+                    endsAt?: string;
+                    generatorURL?: string;
+                }[];
             };
         };
         responses: {
@@ -11542,8 +13981,56 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example [] */
-                    "application/json": unknown[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "labels": {
+                     *           "alertname": "unreachable"
+                     *         },
+                     *         "receiver": {
+                     *           "name": "ops"
+                     *         },
+                     *         "alerts": [
+                     *           {
+                     *             "fingerprint": "5d41402abc4b2a76",
+                     *             "labels": {
+                     *               "alertname": "unreachable"
+                     *             },
+                     *             "annotations": {
+                     *               "summary": "switch-1 does not answer"
+                     *             },
+                     *             "startsAt": "2026-01-02T03:04:05.000Z",
+                     *             "endsAt": "2026-01-02T03:09:05.000Z",
+                     *             "updatedAt": "2026-01-02T03:04:05.000Z",
+                     *             "generatorURL": "https://pollux.example.org/alerts/0190a5e0-0000-7000-8000-000000000000",
+                     *             "receivers": [
+                     *               {
+                     *                 "name": "ops"
+                     *               }
+                     *             ],
+                     *             "status": {
+                     *               "state": "active",
+                     *               "silencedBy": [
+                     *                 "0190a5e0-0000-7000-8000-000000000004"
+                     *               ],
+                     *               "inhibitedBy": [
+                     *                 "0190a5e0-0000-7000-8000-000000000001"
+                     *               ]
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": {
+                        labels: {
+                            [key: string]: string;
+                        };
+                        receiver: {
+                            name: string;
+                        };
+                        alerts: components["schemas"]["V2Alert"][];
+                    }[];
                 };
             };
             /** @description A problem. */
@@ -11572,8 +14059,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example [] */
-                    "application/json": unknown[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "name": "ops"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": {
+                        name: string;
+                    }[];
                 };
             };
             /** @description A problem. */
@@ -11603,7 +14098,30 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0190a5e0-0000-7000-8000-000000000004",
+                     *       "status": {
+                     *         "state": "active"
+                     *       },
+                     *       "updatedAt": "2026-01-02T03:04:05.000Z",
+                     *       "matchers": [
+                     *         {
+                     *           "name": "device",
+                     *           "value": "nas",
+                     *           "isRegex": false,
+                     *           "isEqual": true
+                     *         }
+                     *       ],
+                     *       "startsAt": "2026-01-02T03:04:05.000Z",
+                     *       "endsAt": "2026-01-02T05:04:05.000Z",
+                     *       "createdBy": "ada",
+                     *       "comment": "new disks"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["V2Silence"];
+                };
             };
             /** @description A problem. */
             default: {
@@ -11663,8 +14181,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example [] */
-                    "application/json": unknown[];
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "0190a5e0-0000-7000-8000-000000000004",
+                     *         "status": {
+                     *           "state": "active"
+                     *         },
+                     *         "updatedAt": "2026-01-02T03:04:05.000Z",
+                     *         "matchers": [
+                     *           {
+                     *             "name": "device",
+                     *             "value": "nas",
+                     *             "isRegex": false,
+                     *             "isEqual": true
+                     *           }
+                     *         ],
+                     *         "startsAt": "2026-01-02T03:04:05.000Z",
+                     *         "endsAt": "2026-01-02T05:04:05.000Z",
+                     *         "createdBy": "ada",
+                     *         "comment": "new disks"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["V2Silence"][];
                 };
             };
             /** @description A problem. */
@@ -11706,7 +14246,21 @@ export interface operations {
                  *       "comment": "new disks"
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": {
+                    id?: string;
+                    matchers: {
+                        name: string;
+                        value: string;
+                        isRegex?: boolean;
+                        isEqual?: boolean;
+                    }[];
+                    /** Format: date-time */
+                    startsAt?: string;
+                    /** Format: date-time */
+                    endsAt: string;
+                    createdBy: string;
+                    comment: string;
+                };
             };
         };
         responses: {
@@ -11722,7 +14276,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        silenceID?: string;
+                        silenceID: string;
                     };
                 };
             };
@@ -11755,28 +14309,48 @@ export interface operations {
                     /**
                      * @example {
                      *       "cluster": {
-                     *         "status": "disabled"
+                     *         "status": "disabled",
+                     *         "peers": [
+                     *           {
+                     *             "name": "",
+                     *             "address": ""
+                     *           }
+                     *         ]
                      *       },
                      *       "config": {
                      *         "original": ""
                      *       },
                      *       "uptime": "2026-01-02T03:04:05.000Z",
                      *       "versionInfo": {
-                     *         "version": "pollux-0.1.0"
+                     *         "version": "pollux-0.1.0",
+                     *         "branch": "",
+                     *         "buildDate": "",
+                     *         "buildUser": "",
+                     *         "goVersion": "",
+                     *         "revision": ""
                      *       }
                      *     }
                      */
                     "application/json": {
-                        cluster?: {
-                            status?: string;
+                        cluster: {
+                            status: string;
+                            peers: {
+                                name: string;
+                                address: string;
+                            }[];
                         };
-                        config?: {
-                            original?: string;
+                        config: {
+                            original: string;
                         };
                         /** Format: date-time */
-                        uptime?: string;
-                        versionInfo?: {
-                            version?: string;
+                        uptime: string;
+                        versionInfo: {
+                            version: string;
+                            branch: string;
+                            buildDate: string;
+                            buildUser: string;
+                            goVersion: string;
+                            revision: string;
                         };
                     };
                 };
@@ -11814,9 +14388,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        version?: string;
+                        version: string;
                         /** Format: date-time */
-                        started_at?: string;
+                        started_at: string;
                     };
                 };
             };
@@ -11853,8 +14427,8 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        needs_bootstrap?: boolean;
-                        status_page?: boolean;
+                        needs_bootstrap: boolean;
+                        status_page: boolean;
                     };
                 };
             };
@@ -11890,20 +14464,51 @@ export interface operations {
                      *       "process": {
                      *         "cpu_seconds": 1.5,
                      *         "resident_bytes": 50000000,
+                     *         "peak_resident_bytes": 60000000,
+                     *         "heap_bytes": 30000000,
                      *         "open_fds": 40
                      *       },
-                     *       "items": []
+                     *       "items": [
+                     *         {
+                     *           "name": "pollux-core",
+                     *           "kind": "core",
+                     *           "status": "ok",
+                     *           "last_seen": "2026-01-02T03:04:04.000Z",
+                     *           "threads": 1,
+                     *           "cpu_seconds": 0.5,
+                     *           "cpu_share": 0.02,
+                     *           "active": 4,
+                     *           "completed": 3600,
+                     *           "failed": 2,
+                     *           "memory_bytes": 480000
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": {
                         /** Format: date-time */
-                        time?: string;
-                        process?: {
-                            cpu_seconds?: number;
-                            resident_bytes?: number;
-                            open_fds?: number;
+                        time: string;
+                        process: {
+                            cpu_seconds: number;
+                            resident_bytes: number;
+                            peak_resident_bytes: number;
+                            heap_bytes?: number;
+                            open_fds: number;
                         };
-                        items?: unknown[];
+                        items: {
+                            name: string;
+                            kind: string;
+                            status: string;
+                            /** Format: date-time */
+                            last_seen?: string;
+                            threads: number;
+                            cpu_seconds: number;
+                            cpu_share: number;
+                            active?: number;
+                            completed?: number;
+                            failed?: number;
+                            memory_bytes?: number;
+                        }[];
                     };
                 };
             };
@@ -11954,7 +14559,13 @@ export interface operations {
                      */
                     "application/json": {
                         step: number;
-                        points: unknown[];
+                        points: {
+                            /** Format: date-time */
+                            at: string;
+                            cpu_share: number;
+                            completed: number;
+                            failed: number;
+                        }[];
                     };
                 };
             };
