@@ -201,7 +201,7 @@ void AlertDesk::Work::plan(const alert::PlannerInput& input) {
         ++counts_.notifications;
         const bool waits = row.state == model::DeliveryState::kWaiting;
         if (waits) outbox_.insert_or_assign(row.id, row);
-        ledger_.add(std::move(row), waits);
+        ledger_.add(std::move(row), waits, true);
     }
     for (alert::PlannerRow& row : out.rows) {
         ledger_.add_memory(std::string(kPlannerMemory) + row.key, std::move(row.body));
