@@ -51,6 +51,11 @@ AlertDesk::Work::Work(std::shared_ptr<net::EventLoop> loop, std::shared_ptr<Aler
 
 void AlertDesk::Work::begin() {
     doubt_ = SelfDoubt(engine_.stats().impaired);
+    std::vector<std::string> devices;
+    for (alert::Verify& verify : engine_.ask_again(net::instant_now())) {
+        devices.push_back(std::move(verify.device));
+    }
+    if (!devices.empty()) verifier_.verify(devices);
     watch_.look_at_failing();
     house_.arm_in(kHouseEvery);
     turn();
