@@ -87,6 +87,9 @@ class AlertEngine {
     // Once, before the first step, with the fleet as it is now: what it does not have any more is
     // resolved by the first step. Damaged rows are counted and left out.
     void restore(base::Instant now, std::shared_ptr<const AlertFleet> fleet, Rows rows);
+    // After that, where those whom the earlier process asked will not answer any more: who is to be
+    // asked now. What waits for the answers has its time anew.
+    std::vector<Verify> ask_again(base::Instant now);
     // All of it, as the changes so far would have left it.
     Rows rows(base::Instant now) const;
 
@@ -181,6 +184,7 @@ class AlertEngine {
     bool verified(std::uint32_t slot) const;
     bool may_be_well(std::uint32_t slot) const;
     base::BootTime verification_ends(std::uint32_t slot) const;
+    std::vector<std::uint32_t> unknown_to(std::uint32_t slot) const;
     void ask_for(std::uint32_t slot);
     void place(std::uint32_t slot, std::string_view cause);
     void believed(std::uint32_t device, FleetMap::Believed belief);

@@ -131,6 +131,12 @@ class EngineDriver {
         EXPECT_EQ(engine_->stats().damaged_rows, 0U);
     }
 
+    // The same, where whoever was asked will not answer any more.
+    void restart_deaf() {
+        restart();
+        for (const Verify& one : engine_->ask_again(now_)) verified.push_back(one.device);
+    }
+
     // The same, and the fleet was edited meanwhile.
     void restart_with(AlertFleet fleet) {
         fleet_ = std::make_shared<const AlertFleet>(std::move(fleet));

@@ -47,7 +47,8 @@ void AlertEngine::begin_hold(std::uint32_t slot, bool itself) {
     arm(slot);
 }
 
-void AlertEngine::ask_for(std::uint32_t slot) {
+// Of whom it must be heard before it is decided.
+std::vector<std::uint32_t> AlertEngine::unknown_to(std::uint32_t slot) const {
     const AlertSlot& one = alerts_[slot];
     const std::uint32_t device = device_of(slot);
     std::vector<std::uint32_t> ask = fleet_.ancestors(device);
@@ -56,7 +57,11 @@ void AlertEngine::ask_for(std::uint32_t slot) {
     if (one.verify_itself && fleet_.device(device).answered_at < one.hold_since) {
         ask.push_back(device);
     }
-    for (const std::uint32_t other : ask) {
+    return ask;
+}
+
+void AlertEngine::ask_for(std::uint32_t slot) {
+    for (const std::uint32_t other : unknown_to(slot)) {
         if (fleet_.ask(other, now_.boot, settings_.verify_timeout)) {
             out_->verify.push_back({fleet_.device(other).name});
         }

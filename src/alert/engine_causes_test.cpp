@@ -92,6 +92,24 @@ TEST(Causes, AParentThatDoesNotAnswerIsNotWaitedForWithoutEnd) {
     EXPECT_TRUE(driver.last("host").unverified);
 }
 
+// What was asked by a process that died is asked by the next one, however long that took.
+TEST(Causes, AQuestionThatDiedWithTheProcessIsAskedAgain) {
+    EngineDriver driver(chain());
+    driver.give({down("host")});
+    EXPECT_THAT(driver.verified, UnorderedElementsAre("core", "access"));
+    driver.give({DeviceVerified{"core", true}});
+    driver.idle(5min);
+    driver.verified.clear();
+    driver.restart_deaf();
+    EXPECT_THAT(driver.verified, ElementsAre("access")) << "the core has answered";
+    driver.pass(20s);
+    EXPECT_EQ(driver.last("host").state, AlertState::kPending);
+    driver.give({DeviceVerified{"access", false}});
+    driver.pass(1min);
+    EXPECT_EQ(driver.last("host").state, AlertState::kSuppressed);
+    EXPECT_FALSE(driver.last("host").unverified);
+}
+
 TEST(Causes, EachParentIsAskedOnceHoweverManyChildrenFail) {
     EngineDriver driver(star(50));
     std::vector<Input> all;
@@ -410,6 +428,27 @@ TEST(Observer, AQuestionThatNobodyAnswersHoldsForABoundedTime) {
     driver.give({down("h0"), down("h1"), down("h2"), down("h3")});
     driver.pass(13s);
     EXPECT_EQ(count(driver, AlertState::kActive), 4U);
+}
+
+// Those who were asked by a process that died have not failed to answer.
+TEST(Observer, ASampleThatDiedWithTheProcessIsTakenAgain) {
+    EngineDriver driver(flat(25));
+    for (int i = 0; i < 5; ++i) driver.give({down("h" + std::to_string(i))});
+    driver.pass(3s);
+    const std::size_t asked = driver.verified.size();
+    ASSERT_GT(asked, 0U);
+    driver.idle(15s);
+    driver.verified.clear();
+    driver.restart_deaf();
+    EXPECT_EQ(driver.verified.size(), asked);
+    driver.pass(2s);
+    EXPECT_FALSE(driver.engine().stats().impaired);
+    for (const std::string& name : std::vector(driver.verified)) {
+        driver.give({DeviceVerified{name, true}});
+    }
+    driver.pass(10s);
+    EXPECT_FALSE(driver.engine().stats().impaired);
+    EXPECT_EQ(count(driver, AlertState::kActive), 5U);
 }
 
 TEST(Observer, OneDeadSwitchIsNotUs) {

@@ -68,6 +68,23 @@ void AlertEngine::restore(base::Instant now, std::shared_ptr<const AlertFleet> f
     reconcile_first_ = true;
 }
 
+std::vector<Verify> AlertEngine::ask_again(base::Instant now) {
+    now_ = now;
+    std::vector<Verify> ask;
+    for (const auto& [number, slot] : held_) {
+        AlertSlot& one = alerts_[slot];
+        if (one.hold != Hold::kVerifying || one.target == kNone) continue;
+        for (const std::uint32_t device : unknown_to(slot)) {
+            if (fleet_.ask_again(device, now.boot)) ask.push_back({fleet_.device(device).name});
+        }
+        one.verify_until = now.boot + settings_.verify_timeout;
+        mark(slot, "verifying");
+        arm(slot);
+    }
+    observer_.ask_again(now.boot, fleet_, settings_, ask);
+    return ask;
+}
+
 bool AlertEngine::restore_memory(const MemoryRow& row, const TimeCodec& times) {
     std::string_view rest = row.key;
     if (take_prefix(rest, FleetMap::kTargetPrefix)) {

@@ -219,6 +219,11 @@ void FleetMap::refresh_doubt(std::uint32_t device) {
 bool FleetMap::ask(std::uint32_t device, base::BootTime now, base::Duration timeout) {
     DeviceState& state = devices_[device];
     if (state.asked_at > state.answered_at && now - state.asked_at < timeout) return false;
+    return ask_again(device, now);
+}
+
+bool FleetMap::ask_again(std::uint32_t device, base::BootTime now) {
+    DeviceState& state = devices_[device];
     if (state.asked_at == now) return false;  // asked and answered at this very moment
     state.asked_at = now;
     refresh_doubt(device);

@@ -109,6 +109,8 @@ class FleetMap {
     }
     // Whether a question goes out now; not while another one is on its way.
     bool ask(std::uint32_t device, base::BootTime now, base::Duration timeout);
+    // The same, and whoever was asked before will not answer any more.
+    bool ask_again(std::uint32_t device, base::BootTime now);
 
     using ByTime = std::set<std::pair<base::BootTime, std::uint32_t>>;
     const ByTime& failing() const { return failing_; }

@@ -180,6 +180,20 @@ void ObserverWatch::suspect(base::BootTime now, const FleetMap& fleet,
     changed_ = true;
 }
 
+void ObserverWatch::ask_again(base::BootTime now, FleetMap& fleet, const AlertSettings& settings,
+                              std::vector<Verify>& ask) {
+    if (!sampling()) return;
+    sample_until_ = now + settings.observer.sample_wait;
+    changed_ = true;
+    for (const std::string& name : sample_) {
+        const std::uint32_t device = fleet.device_by_name(name);
+        if (device == FleetMap::kNone || fleet.device(device).answered_at >= sample_since_) {
+            continue;
+        }
+        if (fleet.ask_again(device, now)) ask.push_back({name});
+    }
+}
+
 void ObserverWatch::report(bool bad, std::string_view why) {
     if (bad == reported_ && (!bad || why == why_)) return;
     reported_ = bad;

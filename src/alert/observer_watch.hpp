@@ -35,6 +35,10 @@ class ObserverWatch {
     Verdict judge(base::BootTime now, FleetMap& fleet, const AlertSettings& settings,
                   std::vector<Verify>& ask);
 
+    // Who was asked by an earlier process: the sample has its time from now on.
+    void ask_again(base::BootTime now, FleetMap& fleet, const AlertSettings& settings,
+                   std::vector<Verify>& ask);
+
     void report(bool bad, std::string_view why);
 
     // To be called in each step. Whether the impairment is over by it.

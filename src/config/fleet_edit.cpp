@@ -153,6 +153,10 @@ base::Result<FleetDiff> plan_edit(std::span<const ConfigObject> current,
                          ? before->body
                          : canonical_body(one.kind, *name, one.body, diagnostics);
         if (!diagnostics.ok()) return std::unexpected(diagnostics.as_error("object.invalid"));
+        // Several about one object are one edit: each sees what those before it did.
+        std::erase_if(upserts, [&](const ConfigObject& earlier) {
+            return earlier.kind == one.kind && earlier.name == *name;
+        });
         next[{one.kind, *name}] = after;
         upserts.push_back(std::move(after));
     }

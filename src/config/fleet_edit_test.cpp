@@ -179,5 +179,22 @@ TEST_F(FleetEdit, SeveralObjectsAreTakenTogetherOrNotAtAll) {
     EXPECT_EQ(planned->additions.size(), 2U);
 }
 
+// As when a device of the files is taken over and changed at once.
+TEST_F(FleetEdit, SeveralAboutOneObjectAreOneEdit) {
+    const std::uint64_t version = find(ObjectKind::kDevice, "db")->version;
+    const std::vector<WantedObject> both = {
+        {EditVerb::kAdopt, ObjectKind::kDevice, "db", {}, version},
+        {EditVerb::kReplace, ObjectKind::kDevice, "db", json(R"({"address":"192.0.2.3"})"), {}}};
+    diagnostics_ = document::Diagnostics();
+    const auto planned = plan_edit(objects_, both, diagnostics_);
+    ASSERT_TRUE(planned) << planned.error().message;
+    ASSERT_EQ(planned->changes.size(), 1U);
+    take(*planned);
+    const ConfigObject* device = find(ObjectKind::kDevice, "db");
+    EXPECT_EQ(device->origin, Origin::kApi);
+    EXPECT_EQ(device->version, version + 1);
+    EXPECT_EQ(device->body, R"({"address":"192.0.2.3"})");
+}
+
 }  // namespace
 }  // namespace pollux::config

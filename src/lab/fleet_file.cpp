@@ -8,10 +8,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "lab/wiring.hpp"
+
 namespace pollux::lab {
 namespace {
-
-constexpr std::uint32_t kAccessPerCore = 50;  // one core switch carries that many
 
 // What a device needs to be let in; empty: nothing.
 std::string_view credential_of(Personality personality) {

@@ -19,6 +19,7 @@ namespace pollux::lab {
 struct FleetServer::Servers {
     std::unique_ptr<net::EventLoop> loop;
     base::BootTime epoch;
+    std::unique_ptr<Wiring> wiring;
     std::unique_ptr<UdpAgents> agents;
     std::unique_ptr<HttpDevices> devices;
     std::unique_ptr<FleetControl> control;
@@ -70,9 +71,11 @@ base::Status FleetServer::open() {
     if (!loop) return std::unexpected(loop.error());
     servers_->loop = std::move(*loop);
     servers_->epoch = servers_->loop->now();
-    auto agents =
-        UdpAgents::open(*servers_->loop, options_.port_snmp, servers_->epoch,
-                        [this](std::uint32_t address) { return fleet_->find_snmp(address); });
+    servers_->wiring = std::make_unique<Wiring>(*fleet_);
+    auto agents = UdpAgents::open(
+        *servers_->loop, options_.port_snmp, servers_->epoch,
+        [this](std::uint32_t address) { return fleet_->find_snmp(address); },
+        servers_->wiring.get());
     if (!agents) return std::unexpected(agents.error());
     servers_->agents = std::move(*agents);
     servers_->devices = std::make_unique<HttpDevices>(

@@ -48,12 +48,8 @@ void text(SnmpValue& value, fmt::format_string<Args...> format, Args&&... args) 
 }
 
 void hardware_address(const Device& device, std::uint32_t index, SnmpValue& value) {
-    const std::uint32_t a = device.address();
     value.type = SnmpType::kOctetString;
-    value.bytes.clear();
-    for (const std::uint32_t byte : {2U, a >> 16U, a >> 8U, a, index >> 8U, index}) {
-        value.bytes.push_back(static_cast<char>(byte & 0xFFU));
-    }
+    value.bytes = hardware_address_of(device, index);
 }
 
 void octets32(const Device& device, std::uint32_t index, Flow flow, FleetTime now,
@@ -69,6 +65,15 @@ std::uint64_t packets(const Device& device, std::uint32_t index, Flow flow, std:
 }
 
 }  // namespace
+
+std::string hardware_address_of(const Device& device, std::uint32_t index) {
+    const std::uint32_t a = device.address();
+    std::string bytes;
+    for (const std::uint32_t byte : {2U, a >> 16U, a >> 8U, a, index >> 8U, index}) {
+        bytes.push_back(static_cast<char>(byte & 0xFFU));
+    }
+    return bytes;
+}
 
 std::uint32_t ticks(base::Duration duration) {
     return static_cast<std::uint32_t>(duration.count() / 10'000'000);

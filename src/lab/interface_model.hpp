@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "lab/device.hpp"
 #include "model/reply.hpp"
@@ -21,6 +22,9 @@ struct InterfaceState {
     FleetTime changed_at{};  // not before the device booted
 };
 InterfaceState interface_state(const Device& device, std::uint32_t index, FleetTime now);
+
+// The hardware address of an interface, six bytes.
+std::string hardware_address_of(const Device& device, std::uint32_t index);
 
 void read_if_column(const Device& device, std::uint32_t index, std::uint32_t column, FleetTime now,
                     model::SnmpValue& value);

@@ -97,6 +97,51 @@ void read_system(const Device& device, std::uint32_t number, FleetTime now,
     }
 }
 
+model::Oid name_of(MibInstance instance) {
+    if (instance.wired != nullptr) return instance.wired->name;
+    model::Oid name{instance.node->prefix};
+    name.arcs.push_back(instance.index);
+    return name;
+}
+
+// Whether nothing of the wiring can stand between them: both are of one table.
+bool same_group(const model::Oid& oid, MibInstance next) {
+    const auto& prefix = next.node->prefix;
+    const auto common = static_cast<std::ptrdiff_t>(prefix.size() - 1);
+    return oid.arcs.size() >= prefix.size() &&
+           std::equal(prefix.begin(), prefix.begin() + common, oid.arcs.begin());
+}
+
+// The nearer one of what is computed and what is wired.
+std::optional<MibInstance> nearer(const Device& device, const model::Oid& oid,
+                                  std::optional<MibInstance> computed, MibOptions options) {
+    if (options.wiring == nullptr || (computed && same_group(oid, *computed))) return computed;
+    const auto rows = options.wiring->rows(device);
+    const auto found = std::ranges::upper_bound(rows, oid, {}, &WiredRow::name);
+    if (found == rows.end() || (computed && name_of(*computed) < found->name)) return computed;
+    return MibInstance{.node = nullptr, .index = 0, .wired = &*found};
+}
+
+std::optional<MibInstance> find_wired(const Device& device, const model::Oid& oid,
+                                      MibOptions options) {
+    if (options.wiring == nullptr) return std::nullopt;
+    const auto rows = options.wiring->rows(device);
+    const auto found = std::ranges::lower_bound(rows, oid, {}, &WiredRow::name);
+    if (found == rows.end() || found->name != oid) return std::nullopt;
+    return MibInstance{.node = nullptr, .index = 0, .wired = &*found};
+}
+
+std::optional<MibInstance> next_computed(const Device& device, const model::Oid& oid,
+                                         MibOptions options) {
+    // Nodes whose last name is not after `oid` stand at the front.
+    const auto found = std::partition_point(
+        nodes().begin(), nodes().end(),
+        [&](const MibNode& node) { return !index_after(device, node, oid, options); });
+    if (found == nodes().end()) return std::nullopt;
+    if (options.version1 && found->counter64) return first_from(&*found, options);
+    return MibInstance{&*found, *index_after(device, *found, oid, options)};
+}
+
 }  // namespace
 
 std::span<const MibNode> mib_nodes() { return nodes(); }
@@ -113,7 +158,7 @@ std::optional<MibInstance> find_instance(const Device& device, const model::Oid&
         });
     if (found == nodes().end() || found->prefix.size() != length ||
         !std::equal(found->prefix.begin(), found->prefix.end(), oid.arcs.begin())) {
-        return std::nullopt;
+        return find_wired(device, oid, options);
     }
     const std::uint32_t index = oid.arcs.back();
     if (index < first_index(*found) || index > last_index(device, *found, options)) {
@@ -125,25 +170,27 @@ std::optional<MibInstance> find_instance(const Device& device, const model::Oid&
 
 std::optional<MibInstance> next_instance(const Device& device, const model::Oid& oid,
                                          MibOptions options) {
-    // Nodes whose last name is not after `oid` stand at the front.
-    const auto found = std::partition_point(
-        nodes().begin(), nodes().end(),
-        [&](const MibNode& node) { return !index_after(device, node, oid, options); });
-    if (found == nodes().end()) return std::nullopt;
-    if (options.version1 && found->counter64) return first_from(&*found, options);
-    return MibInstance{&*found, *index_after(device, *found, oid, options)};
+    return nearer(device, oid, next_computed(device, oid, options), options);
 }
 
 std::optional<MibInstance> next_instance(const Device& device, MibInstance instance,
                                          MibOptions options) {
+    if (instance.wired != nullptr) return next_instance(device, name_of(instance), options);
     if (instance.index < last_index(device, *instance.node, options)) {
         return MibInstance{instance.node, instance.index + 1};
     }
-    return first_from(instance.node + 1, options);
+    const auto computed = first_from(instance.node + 1, options);
+    const bool together = computed && computed->node->group == instance.node->group;
+    if (options.wiring == nullptr || together) return computed;
+    return nearer(device, name_of(instance), computed, options);
 }
 
 void read_instance(const Device& device, MibInstance instance, FleetTime now,
                    model::SnmpValue& value) {
+    if (instance.wired != nullptr) {
+        value = instance.wired->value;
+        return;
+    }
     switch (instance.node->group) {
         case MibGroup::kSystem: return read_system(device, instance.node->number, now, value);
         case MibGroup::kIfNumber:

@@ -1,7 +1,8 @@
-// What an SNMP device shows: the system group, ifTable and ifXTable, computed when asked for.
+// What an SNMP device shows: the system group, ifTable and ifXTable, computed when asked for, and
+// between them how it is wired.
 //
 // The order is that of the names, arc by arc; next() walks it. No state: all functions take the
-// device and the time.
+// device and the time. Rows of the wiring never stand within the tables that are computed.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "lab/device.hpp"
+#include "lab/wiring.hpp"
 #include "model/oid.hpp"
 #include "model/reply.hpp"
 
@@ -29,8 +31,9 @@ struct MibNode {
 };
 
 struct MibInstance {
-    const MibNode* node = nullptr;
-    std::uint32_t index = 0;  // of the row; 0 for a scalar
+    const MibNode* node = nullptr;  // null: of the wiring
+    std::uint32_t index = 0;        // of the row; 0 for a scalar
+    const WiredRow* wired = nullptr;
 };
 
 // In the order of their names.
@@ -38,7 +41,8 @@ std::span<const MibNode> mib_nodes();
 
 struct MibOptions {
     bool version1 = false;
-    bool endless = false;  // tables have a next row for ever
+    bool endless = false;      // tables have a next row for ever
+    Wiring* wiring = nullptr;  // null: it is not shown
 };
 
 std::optional<MibInstance> find_instance(const Device& device, const model::Oid& oid,

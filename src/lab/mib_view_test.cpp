@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/test_random.hpp"
 
 namespace pollux::lab {
 namespace {
 
 model::Oid name_of(MibInstance instance) {
+    if (instance.wired != nullptr) return instance.wired->name;
     model::Oid oid{instance.node->prefix};
     oid.arcs.push_back(instance.index);
     return oid;
@@ -79,6 +82,49 @@ TEST_F(MibViewTest, StepsLikeByName) {
         }
         instance = by_step;
     }
+}
+
+// The wiring stands between the tables, in one order with them.
+TEST_F(MibViewTest, ShowsHowDevicesAreWired) {
+    const Fleet fleet(60, 12, 1, find_profile("calm").value());
+    Wiring wiring(fleet);
+    const MibOptions options{.wiring = &wiring};
+    for (const std::uint32_t number : {0U, 1U, 49U, 50U, 51U}) {
+        const Device& one = fleet.snmp()[number];
+        std::vector<model::Oid> walked;
+        std::size_t wired = 0;
+        for (auto at = next_instance(one, model::Oid{{0, 0}}, options); at;) {
+            walked.push_back(name_of(*at));
+            if (at->wired != nullptr) ++wired;
+            const auto found = find_instance(one, walked.back(), options);
+            ASSERT_TRUE(found) << model::to_string(walked.back());
+            ASSERT_EQ(name_of(*found), walked.back());
+            const auto by_name = next_instance(one, walked.back(), options);
+            at = next_instance(one, *at, options);
+            ASSERT_EQ(by_name.has_value(), at.has_value());
+            if (at) {
+                ASSERT_EQ(name_of(*by_name), name_of(*at));
+            }
+        }
+        EXPECT_TRUE(std::is_sorted(walked.begin(), walked.end())) << number;
+        EXPECT_EQ(wired, wiring.rows(one).size()) << number;
+        EXPECT_GT(wired, 5U) << number;
+    }
+    EXPECT_TRUE(wiring.rows(fleet.http()[0]).empty());
+}
+
+TEST_F(MibViewTest, AWireHasTwoEnds) {
+    const Fleet fleet(60, 12, 1, find_profile("calm").value());
+    Wiring wiring(fleet);
+    std::set<std::pair<std::string, std::string>> named;  // who names whom by LLDP
+    const model::Oid lldp_name{{1, 0, 8802, 1, 1, 2, 1, 4, 1, 1, 9}};
+    for (const Device& one : fleet.snmp()) {
+        for (const WiredRow& row : wiring.rows(one)) {
+            if (row.name.starts_with(lldp_name)) named.emplace(one.name(), row.value.bytes);
+        }
+    }
+    EXPECT_EQ(named.size(), 2U * 58U) << "of 60 switches two are cores";
+    for (const auto& [one, other] : named) EXPECT_TRUE(named.contains({other, one})) << one;
 }
 
 }  // namespace

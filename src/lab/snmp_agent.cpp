@@ -13,6 +13,8 @@ using snmp::PduType;
 constexpr std::int32_t kNotWritable = 17;
 // Room for what stands around the varbinds: headers, version, id, status, and the community.
 constexpr std::size_t kHeaderRoom = 40;
+constexpr std::size_t kMostNameBytes = 128;
+constexpr std::size_t kShortHeader = 2;   // of an element of less than 128 bytes
 constexpr std::size_t kSealedRoom = 180;  // the same for version 3
 
 // RFC 3411's form for ids that an administrator gives (5), of an enterprise that nobody has.
@@ -39,6 +41,13 @@ std::uint32_t boots_of(const Device& device, FleetTime now) {
 }
 
 std::size_t put_instance(MibInstance instance, std::span<std::uint8_t> out) {
+    if (instance.wired != nullptr) {
+        snmp::BerWriter writer(out);
+        writer.put_oid(instance.wired->name);
+        const Bytes name = writer.bytes().subspan(kShortHeader);
+        std::ranges::copy(name, out.begin());
+        return name.size();
+    }
     std::copy(instance.node->encoded.begin(), instance.node->encoded.end(), out.begin());
     std::size_t size = instance.node->encoded.size();
     int groups = 1;
@@ -74,7 +83,7 @@ struct SnmpAgent::Call {
     bool version1() const { return mib.version1; }
 };
 
-SnmpAgent::SnmpAgent() : responder_({.k0 = 1, .k1 = 2}, 1, 65'536) {
+SnmpAgent::SnmpAgent(Wiring* wiring) : wiring_(wiring), responder_({.k0 = 1, .k1 = 2}, 1, 65'536) {
     responder_.set_users({{.credentials = snmp_user(), .engine_id = {}}});
 }
 
@@ -118,7 +127,8 @@ AgentAnswer SnmpAgent::answer_community(Call& call, Bytes packet) {
     call.message = *message;
     call.pdu = *pdu;
     call.mib = {.version1 = message->version == model::SnmpVersion::kV1,
-                .endless = faults.has(FaultKind::kWalkEndless)};
+                .endless = faults.has(FaultKind::kWalkEndless),
+                .wiring = wiring_};
     if (call.version1() && pdu->type == PduType::kGetBulk) return {};
     return answer_pdu(call);
 }
@@ -150,7 +160,8 @@ AgentAnswer SnmpAgent::answer_v3(Call& call, Bytes packet) {
     const auto pdu = snmp::parse_pdu(scope->pdu);
     if (!pdu) return {};
     call.pdu = *pdu;
-    call.mib = {.version1 = false, .endless = call.faults.has(FaultKind::kWalkEndless)};
+    call.mib = {
+        .version1 = false, .endless = call.faults.has(FaultKind::kWalkEndless), .wiring = wiring_};
     call.sealed =
         Call::Sealed{.message = *message, .scope = *scope, .user = checked.user, .own = own};
     return answer_pdu(call);
@@ -236,14 +247,14 @@ bool SnmpAgent::answer_one(Call& call, Bytes name, bool next) {
 }
 
 bool SnmpAgent::append_instance(Call& call, MibInstance instance) {
-    std::array<std::uint8_t, 32> name{};
+    std::array<std::uint8_t, kMostNameBytes> name{};
     const std::size_t size = put_instance(instance, name);
     read_instance(call.device, instance, call.now, value_);
     return append(call, Bytes(name).first(size), value_);
 }
 
 bool SnmpAgent::append_end(Call& call, std::optional<MibInstance> last, Bytes asked) {
-    std::array<std::uint8_t, 32> name{};
+    std::array<std::uint8_t, kMostNameBytes> name{};
     value_.type = model::SnmpType::kEndOfMibView;
     return append(call, last ? Bytes(name).first(put_instance(*last, name)) : asked, value_);
 }

@@ -30,7 +30,8 @@ class SnmpAgent {
     static constexpr std::size_t kMaxVarbinds = 512;      // in an answer
     static constexpr std::size_t kMaxEchoBytes = 4096;    // SNMPv1 sends a refused request back
 
-    SnmpAgent();
+    // `wiring` is what devices tell of their neighbours; null: nothing. It outlives the agent.
+    explicit SnmpAgent(Wiring* wiring = nullptr);
 
     AgentAnswer answer(const Device& device, protocol::snmp::Bytes packet, FleetTime now);
 
@@ -59,6 +60,7 @@ class SnmpAgent {
     model::Oid oid_;
     model::SnmpValue value_;
     std::uint64_t packets_ = 0;
+    Wiring* wiring_;
     protocol::snmp::V3Responder responder_;
 };
 

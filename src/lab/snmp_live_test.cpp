@@ -111,13 +111,20 @@ TEST_F(SnmpLiveTest, WalksAlikeByGetNextAndByGetBulk) {
         EXPECT_EQ(by_next, tool("snmpwalk", to(device(1), "1", {root})));
         EXPECT_EQ(lines(by_next), root.ends_with("1.5") ? 1U : rows) << by_next;
     }
-    // 8 scalars, 18 columns of ifTable and 19 of ifXTable, of which 8 hold Counter64.
+    // Its neighbour by LLDP, as other tools see it: four columns of one row.
+    const std::string lldp = tool("snmpbulkwalk", to(device(1), "2c", {"1.0.8802.1.1.2.1.4"}));
+    EXPECT_EQ(lines(lldp), 4U) << lldp;
+    EXPECT_THAT(lldp, HasSubstr(".1.0.8802.1.1.2.1.4.1.1.9.0.1.1 = STRING: \"sw-00001\""));
+    EXPECT_EQ(lldp, tool("snmpwalk", to(device(1), "1", {"1.0.8802.1.1.2.1.4"})));
+    // 8 scalars, 18 columns of ifTable and 19 of ifXTable, of which 8 hold Counter64; the core is
+    // learned on one port of the bridge.
+    constexpr std::size_t kWired = 2;
     const std::string all = tool("snmpbulkwalk", to(device(1), "2c", {"-Cr50", "1.3.6.1"}));
     EXPECT_THAT(all, HasSubstr("No more variables left in this MIB View"));
-    EXPECT_EQ(lines(all), 8 + 37 * rows + 1);
+    EXPECT_EQ(lines(all), 8 + 37 * rows + kWired + 1);
     const std::string old = tool("snmpwalk", to(device(1), "1", {"1.3.6.1"}));
     EXPECT_THAT(old, Not(HasSubstr("Counter64")));
-    EXPECT_EQ(lines(old), 8 + 29 * rows + 1) << "and the line that says it is the end";
+    EXPECT_EQ(lines(old), 8 + 29 * rows + kWired + 1) << "and the line that says it is the end";
 }
 
 TEST_F(SnmpLiveTest, SaysWhatIsNotThere) {

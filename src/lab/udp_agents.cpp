@@ -74,7 +74,8 @@ struct UdpAgents::Delayed {
 };
 
 base::Result<std::unique_ptr<UdpAgents>> UdpAgents::open(net::EventLoop& loop, std::uint16_t port,
-                                                         base::BootTime epoch, FindDevice find) {
+                                                         base::BootTime epoch, FindDevice find,
+                                                         Wiring* wiring) {
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return socket_error(port, errno);
     const int on = 1;
@@ -93,19 +94,21 @@ base::Result<std::unique_ptr<UdpAgents>> UdpAgents::open(net::EventLoop& loop, s
         close(fd);
         return socket_error(port, number);
     }
-    std::unique_ptr<UdpAgents> agents(new UdpAgents(loop, fd, epoch, std::move(find)));
+    std::unique_ptr<UdpAgents> agents(new UdpAgents(loop, fd, epoch, std::move(find), wiring));
     if (auto watched = loop.watch(fd, EPOLLIN, *agents); !watched) {
         return std::unexpected(watched.error());
     }
     return agents;
 }
 
-UdpAgents::UdpAgents(net::EventLoop& loop, int fd, base::BootTime epoch, FindDevice find)
+UdpAgents::UdpAgents(net::EventLoop& loop, int fd, base::BootTime epoch, FindDevice find,
+                     Wiring* wiring)
     : loop_(loop),
       fd_(fd),
       port_(net::SocketAddress::local_of(fd).port()),
       epoch_(epoch),
       find_(std::move(find)),
+      agent_(wiring),
       buffers_(std::make_unique<Buffers>()),
       delay_timer_(loop, [this] { send_delayed(); }) {}
 

@@ -30,7 +30,8 @@ class UdpAgents final : private net::FdHandler {
     using FindDevice = std::function<const Device*(std::uint32_t address)>;
 
     static base::Result<std::unique_ptr<UdpAgents>> open(net::EventLoop& loop, std::uint16_t port,
-                                                         base::BootTime epoch, FindDevice find);
+                                                         base::BootTime epoch, FindDevice find,
+                                                         Wiring* wiring = nullptr);
     ~UdpAgents();
 
     std::uint16_t port() const { return port_; }
@@ -43,7 +44,7 @@ class UdpAgents final : private net::FdHandler {
     struct Buffers;
     struct Delayed;
 
-    UdpAgents(net::EventLoop& loop, int fd, base::BootTime epoch, FindDevice find);
+    UdpAgents(net::EventLoop& loop, int fd, base::BootTime epoch, FindDevice find, Wiring* wiring);
     void on_ready(int fd, std::uint32_t events) override;
     bool receive_batch();
     void answer_packet(std::size_t i, std::size_t length);

@@ -1,6 +1,7 @@
 // The server's side of jobs: which types there are, what their plans are made from, and upkeep.
 #include "runtime/jobs/discovery.hpp"
 #include "runtime/jobs/maintenance.hpp"
+#include "runtime/jobs/topology_job.hpp"
 #include "runtime/server.hpp"
 #include "runtime/shard_drivers.hpp"
 
@@ -11,6 +12,7 @@ void Server::make_jobs() {
     add_asking_types(types);
     add_trial_type(types);
     add_discovery_type(types);
+    add_topology_type(types, [this] { return view()->image; });
     add_maintenance_type(types, {.store = *store_,
                                  .backups = directory_ ? directory_->file("backups") : "",
                                  .keep = backups_keep_,

@@ -76,7 +76,7 @@ void AlertDesk::Work::test_receiver(const std::string& receiver,
     for (model::Notification& row : *made) {
         ids.push_back(row.id);
         outbox_.insert_or_assign(row.id, row);
-        ledger_.add(std::move(row), true);
+        ledger_.add(std::move(row), true, true);
     }
     ledger_.add_act(std::move(entry), [done = std::move(done),
                                        ids = std::move(ids)](const base::Status& status) mutable {

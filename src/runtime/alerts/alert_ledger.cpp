@@ -28,7 +28,7 @@ void append_events(std::vector<model::AlertEvent>& to, std::vector<model::AlertE
 }
 
 template <class Map>
-void take_over(Map& first, Map& second) {
+void take_over_all(Map& first, Map& second) {
     for (auto& [key, value] : second) first.insert_or_assign(key, std::move(value));
 }
 
@@ -38,6 +38,45 @@ auto values_of(const Map& map) {
     values.reserve(map.size());
     for (const auto& [key, value] : map) values.push_back(value);
     return values;
+}
+
+// When it was over; nothing: it is not.
+std::optional<base::WallTime> over_at(const model::Alert& alert) {
+    if (model::is_open(alert)) return std::nullopt;
+    return alert.resolved_at;
+}
+std::optional<base::WallTime> over_at(const model::Incident& incident) {
+    if (incident.resolved_at == base::WallTime{}) return std::nullopt;
+    return incident.resolved_at;
+}
+std::optional<base::WallTime> over_at(const model::Notification& row) {
+    if (row.state == model::DeliveryState::kWaiting) return std::nullopt;
+    return row.made;
+}
+
+// Takes out the oldest of those that are over and were never stored, until `most` are left; their
+// ids.
+template <class Rows>
+std::set<std::string, std::less<>> give_up_oldest(Rows& rows, std::size_t most) {
+    std::set<std::string, std::less<>> gone;
+    if (rows.size() < rows.bound) return gone;
+    std::vector<std::pair<base::WallTime, std::string>> over;
+    for (const std::string& id : rows.fresh) {
+        const auto row = rows.all.find(id);
+        const auto at = row == rows.all.end() ? std::nullopt : over_at(row->second);
+        if (at) over.emplace_back(*at, id);
+    }
+    if (over.size() > most) {
+        std::ranges::sort(over);
+        over.resize(over.size() - most);
+        for (auto& [at, id] : over) {
+            rows.all.erase(id);
+            rows.fresh.erase(id);
+            gone.insert(std::move(id));
+        }
+    }
+    rows.bound = rows.size() + most;
+    return gone;
 }
 
 }  // namespace
@@ -79,35 +118,39 @@ AlertLedger::~AlertLedger() {
 void AlertLedger::add(alert::AlertChange change, base::WallTime at) {
     const std::string& id = change.alert.id;
     if (change.kind == alert::ChangeKind::kRemoved) {
-        gathered_.alerts.erase(id);
-        gathered_.removed_alerts.push_back(id);
+        remove(gathered_.alerts, gathered_.removed_alerts, id);
     } else {
-        gathered_.alerts.insert_or_assign(id, change.alert);
+        if (change.kind == alert::ChangeKind::kCreated) gathered_.alerts.fresh.insert(id);
+        gathered_.alerts.all.insert_or_assign(id, change.alert);
     }
     gathered_.news.push_back({std::move(change), at, false});
     bound_news(gathered_);
+    bound_rows(gathered_);
 }
 
 void AlertLedger::add(alert::IncidentChange change, base::WallTime at) {
     const std::string& id = change.incident.id;
     if (change.kind == alert::ChangeKind::kRemoved) {
-        gathered_.incidents.erase(id);
-        gathered_.removed_incidents.push_back(id);
+        remove(gathered_.incidents, gathered_.removed_incidents, id);
     } else {
-        gathered_.incidents.insert_or_assign(id, change.incident);
+        if (change.kind == alert::ChangeKind::kCreated) gathered_.incidents.fresh.insert(id);
+        gathered_.incidents.all.insert_or_assign(id, change.incident);
     }
     gathered_.news.push_back({std::move(change), at, false});
     bound_news(gathered_);
+    bound_rows(gathered_);
 }
 
 void AlertLedger::add(std::vector<model::AlertEvent> events) {
     append_events(gathered_.events, events);
 }
 
-void AlertLedger::add(model::Notification row, bool deliver) {
-    if (deliver) gathered_.deliver.push_back(row.id);
+void AlertLedger::add(model::Notification row, bool deliver, bool made) {
     const std::string id = row.id;
-    gathered_.notifications.insert_or_assign(id, std::move(row));
+    if (deliver) gathered_.deliver.push_back(id);
+    if (made) gathered_.notifications.fresh.insert(id);
+    gathered_.notifications.all.insert_or_assign(id, std::move(row));
+    bound_rows(gathered_);
 }
 
 void AlertLedger::add_memory(std::string key, std::string bytes) {
@@ -149,10 +192,10 @@ store::AlertBatch AlertLedger::batch_of(const Parcel& parcel) {
     store::AlertBatch batch;
     batch.removed_alerts = parcel.removed_alerts;
     batch.removed_incidents = parcel.removed_incidents;
-    batch.alerts = values_of(parcel.alerts);
-    batch.incidents = values_of(parcel.incidents);
+    batch.alerts = values_of(parcel.alerts.all);
+    batch.incidents = values_of(parcel.incidents.all);
     batch.events = parcel.events;
-    batch.notifications = values_of(parcel.notifications);
+    batch.notifications = values_of(parcel.notifications.all);
     for (const auto& [key, bytes] : parcel.memory) {
         if (bytes.empty()) {
             batch.removed_memory.push_back(key);
@@ -183,6 +226,10 @@ void AlertLedger::answered(base::Result<store::AlertCommit> result) {
         if (result) {
             failing_since_.reset();
             log_.info("alerts are stored again");
+            if (given_up_ > 0) {
+                log_.warn("rows of alerts that were over are never written",
+                          {{"rows", std::to_string(std::exchange(given_up_, 0))}});
+            }
         } else {
             failing_since_ = loop_->now();
             log_.error("alerts cannot be stored: they are tried again",
@@ -221,16 +268,18 @@ void AlertLedger::give_back(const base::Error& why) {
 }
 
 void AlertLedger::append(Parcel& first, Parcel second) {
-    for (const std::string& id : second.removed_alerts) first.alerts.erase(id);
-    for (const std::string& id : second.removed_incidents) first.incidents.erase(id);
+    for (const std::string& id : second.removed_alerts) {
+        remove(first.alerts, first.removed_alerts, id);
+    }
+    for (const std::string& id : second.removed_incidents) {
+        remove(first.incidents, first.removed_incidents, id);
+    }
     take_over(first.alerts, second.alerts);
     take_over(first.incidents, second.incidents);
     take_over(first.notifications, second.notifications);
-    take_over(first.memory, second.memory);
-    append_all(first.removed_alerts, second.removed_alerts);
-    append_all(first.removed_incidents, second.removed_incidents);
+    take_over_all(first.memory, second.memory);
     append_events(first.events, second.events);
-    take_over(first.cursors, second.cursors);
+    take_over_all(first.cursors, second.cursors);
     append_all(first.audit, second.audit);
     if (second.trim) first.trim = second.trim;
     append_all(first.news, second.news);
@@ -238,6 +287,53 @@ void AlertLedger::append(Parcel& first, Parcel second) {
     bound_news(first);
     append_all(first.deliver, second.deliver);
     append_all(first.acts, second.acts);
+    bound_rows(first);
+}
+
+template <class Row>
+void AlertLedger::take_over(Rows<Row>& first, Rows<Row>& second) {
+    take_over_all(first.all, second.all);
+    first.fresh.merge(second.fresh);
+    first.bound = std::max(first.bound, second.bound);
+}
+
+// What the store has never had need not be removed from it.
+template <class Row>
+void AlertLedger::remove(Rows<Row>& rows, std::vector<std::string>& removed,
+                         const std::string& id) {
+    rows.all.erase(id);
+    if (rows.fresh.erase(id) == 0) removed.push_back(id);
+}
+
+// Only while commits fail or take very long.
+void AlertLedger::bound_rows(Parcel& parcel) {
+    const auto alerts = give_up_oldest(parcel.alerts, kMostOver);
+    const auto incidents = give_up_oldest(parcel.incidents, kMostOver);
+    const auto notifications = give_up_oldest(parcel.notifications, kMostOver);
+    if (parcel.memory.size() > kMostMemory) {
+        std::erase_if(parcel.memory, [](const auto& row) { return row.second.empty(); });
+    }
+    const std::size_t gone = alerts.size() + incidents.size() + notifications.size();
+    if (gone == 0) return;
+    given_up_ += gone;
+    // What will not be committed is not told as committed.
+    std::size_t told = 0;
+    std::size_t at = 0;
+    std::erase_if(parcel.news, [&](const AlertNews& one) {
+        const bool was_told = at++ < parcel.news_told;
+        const auto* alert = std::get_if<alert::AlertChange>(&one.change);
+        const auto* incident = std::get_if<alert::IncidentChange>(&one.change);
+        const bool drop =
+            was_told && ((alert != nullptr && alerts.contains(alert->alert.id)) ||
+                         (incident != nullptr && incidents.contains(incident->incident.id)));
+        told += was_told && !drop ? 1 : 0;
+        return drop;
+    });
+    parcel.news_told = told;
+    if (given_up_ != gone) return;
+    log_.error(
+        "alerts that are over are given up: too many wait to be written; nothing that is open, and "
+        "nothing that was stored before, is lost");
 }
 
 void AlertLedger::tell_provisionally(Parcel& parcel, const base::Error& why) {
@@ -301,8 +397,8 @@ void AlertLedger::bound_news(Parcel& parcel) {
 void AlertLedger::show_uncommitted(const Parcel& parcel) const {
     if (!outlets_.uncommitted) return;
     auto rows = std::make_shared<store::UncommittedAlerts>();
-    rows->alerts = parcel.alerts;
-    rows->incidents = parcel.incidents;
+    rows->alerts = parcel.alerts.all;
+    rows->incidents = parcel.incidents.all;
     rows->removed_alerts.insert(parcel.removed_alerts.begin(), parcel.removed_alerts.end());
     rows->removed_incidents.insert(parcel.removed_incidents.begin(),
                                    parcel.removed_incidents.end());
@@ -313,8 +409,8 @@ void AlertLedger::show_uncommitted(const Parcel& parcel) const {
 void AlertLedger::hand_over(Parcel& parcel, bool provisional) {
     std::vector<model::Notification> rows;
     for (const std::string& id : parcel.deliver) {
-        const auto row = parcel.notifications.find(id);
-        if (row == parcel.notifications.end()) continue;
+        const auto row = parcel.notifications.all.find(id);
+        if (row == parcel.notifications.all.end()) continue;
         rows.push_back(row->second);
         if (!provisional) continue;
         rows.back().provisional = true;

@@ -10,7 +10,10 @@
 // 3. A notification is handed over once, provisional or not: the deliverer has it by its id.
 // 4. While commits fail, memory is bounded: of what was told as provisional only the newest news of
 //    each row and kind wait for the commit, and at most twice kMostNews in all; what is left out
-//    is told as such (NewsLost). Acts are refused while kMostEntries of the audit trail wait.
+//    is told as such (NewsLost). Of rows that were made since the last commit and are over already,
+//    the kMostOver newest of each kind wait, at most twice that; older ones are given up, never
+//    written, and counted. What the store has, or is not over, always waits: the engine bounds
+//    that. Acts are refused while kMostEntries of the audit trail wait.
 // 5. An act is answered once: after its commit, or with store.not_committed when that takes longer
 //    than kProvisionalAfter; then it stays in force and is written as soon as the disk takes it.
 #pragma once
@@ -20,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +44,8 @@ class AlertLedger {
     static constexpr std::size_t kMostEvents = 100'000;  // that wait; the oldest go first
     static constexpr std::size_t kMostNews = 20'000;     // that wait, likewise
     static constexpr std::size_t kMostEntries = 10'000;  // of the audit trail
+    static constexpr std::size_t kMostOver = 10'000;     // rows that are over, of each kind
+    static constexpr std::size_t kMostMemory = 500'000;  // rows of it; more: erasures are given up
 
     struct Outlets {
         AlertSink news;
@@ -56,8 +62,8 @@ class AlertLedger {
     void add(alert::AlertChange change, base::WallTime at);
     void add(alert::IncidentChange change, base::WallTime at);
     void add(std::vector<model::AlertEvent> events);
-    // `deliver`: hand it over after the commit; else only the row changes.
-    void add(model::Notification row, bool deliver);
+    // `deliver`: hand it over after the commit; else only the row changes. `made`: just now.
+    void add(model::Notification row, bool deliver, bool made = false);
     // Empty bytes: erase.
     void add_memory(std::string key, std::string bytes);
     void set_cursor(const std::string& name, std::uint64_t value);
@@ -71,6 +77,8 @@ class AlertLedger {
     bool idle() const { return !under_way_ && gathered_.empty(); }
     bool failing() const { return failing_since_.has_value(); }
     std::size_t waiting() const;
+    // Rows that are never written, since the store began to fail.
+    std::uint64_t given_up() const { return given_up_; }
     // No further act can be recorded before the disk takes what waits. Error store.queue_full.
     base::Status room_for_acts() const;
 
@@ -79,10 +87,20 @@ class AlertLedger {
         Answer answer;
         base::BootTime since;
     };
+    // Rows by id. `fresh`: the store has never had them.
+    template <class Row>
+    struct Rows {
+        std::map<std::string, Row, std::less<>> all;
+        std::set<std::string, std::less<>> fresh;
+        std::size_t bound = 2 * kMostOver;  // how many there may be before they are looked through
+
+        bool empty() const { return all.empty(); }
+        std::size_t size() const { return all.size(); }
+    };
     struct Parcel {
-        std::map<std::string, model::Alert, std::less<>> alerts;
-        std::map<std::string, model::Incident, std::less<>> incidents;
-        std::map<std::string, model::Notification, std::less<>> notifications;
+        Rows<model::Alert> alerts;
+        Rows<model::Incident> incidents;
+        Rows<model::Notification> notifications;
         std::map<std::string, std::string, std::less<>> memory;
         std::vector<std::string> removed_alerts;
         std::vector<std::string> removed_incidents;
@@ -102,13 +120,18 @@ class AlertLedger {
     struct Life;  // tells an answer of the store whether there still is somebody to hear it
 
     static store::AlertBatch batch_of(const Parcel& parcel);
-    static void append(Parcel& first, Parcel second);
+    void append(Parcel& first, Parcel second);
     void answered(base::Result<store::AlertCommit> result);
     void published(Parcel parcel);
     void give_back(const base::Error& why);
     void tell_provisionally(Parcel& parcel, const base::Error& why);
     static void keep_newest(Parcel& parcel);
     static void bound_news(Parcel& parcel);
+    template <class Row>
+    static void take_over(Rows<Row>& first, Rows<Row>& second);
+    template <class Row>
+    static void remove(Rows<Row>& rows, std::vector<std::string>& removed, const std::string& id);
+    void bound_rows(Parcel& parcel);
     void show_uncommitted(const Parcel& parcel) const;
     void hand_over(Parcel& parcel, bool provisional);
 
@@ -120,6 +143,7 @@ class AlertLedger {
     Parcel gathered_;
     std::optional<Parcel> under_way_;
     std::optional<base::BootTime> failing_since_;
+    std::uint64_t given_up_ = 0;
     net::Timer retry_;
 };
 

@@ -36,7 +36,17 @@ class AlertLedgerTest : public testing::Test {
         model::Notification row;
         row.id = id;
         row.body = R"({"provisional":false})";
-        ledger_->add(std::move(row), true);
+        ledger_->add(std::move(row), true, true);
+    }
+    // Made and over again.
+    void pass(const std::string& id, std::int64_t at) {
+        raise(id);
+        alert::AlertChange change;
+        change.kind = alert::ChangeKind::kResolved;
+        change.alert.id = id;
+        change.alert.state = model::AlertState::kResolved;
+        change.alert.resolved_at = base::WallTime{at};
+        ledger_->add(std::move(change), base::WallTime{at});
     }
     void answer(bool good) {
         ASSERT_FALSE(store_.alert_batches.empty());
@@ -188,6 +198,69 @@ TEST_F(AlertLedgerTest, NewsThatAreTooManyAreLeftOutAndThatIsTold) {
     EXPECT_EQ(std::get<NewsLost>(news_.back().change).count, AlertLedger::kMostNews);
 }
 
+TEST_F(AlertLedgerTest, RowsThatAreOverAreBoundedAndWhatIsOpenOrStoredIsNot) {
+    raise("stored");
+    ledger_->commit();
+    answer(true);
+    raise("open");
+    ledger_->commit();
+    answer(false);
+    alert::AlertChange over;
+    over.kind = alert::ChangeKind::kResolved;
+    over.alert.id = "stored";
+    over.alert.state = model::AlertState::kResolved;
+    over.alert.resolved_at = base::WallTime{1};
+    ledger_->add(std::move(over), base::WallTime{1});
+    constexpr std::size_t kMany = 5 * AlertLedger::kMostOver;
+    for (std::size_t i = 0; i < kMany; ++i) {
+        pass("a" + std::to_string(i), static_cast<std::int64_t>(100 + i));
+        model::Notification row;
+        row.id = "n" + std::to_string(i);
+        row.made = base::WallTime{static_cast<std::int64_t>(100 + i)};
+        ledger_->add(row, true, true);
+        row.state = model::DeliveryState::kDelivered;
+        ledger_->add(row, false);
+        EXPECT_LE(ledger_->waiting(), 4 * AlertLedger::kMostOver + 2);
+    }
+    notify("waits");
+    wait_for_attempt();
+    answer(false);  // what comes back from the store is bounded as well
+    EXPECT_LE(ledger_->waiting(), 4 * AlertLedger::kMostOver + 3);
+    EXPECT_GE(ledger_->waiting(), 2 * AlertLedger::kMostOver);
+    EXPECT_EQ(ledger_->given_up() + ledger_->waiting(), 2 * kMany + 3);
+    wait_for_attempt();
+    std::set<std::string> ids;
+    for (const model::Alert& alert : batch().alerts) ids.insert(alert.id);
+    EXPECT_TRUE(ids.contains("open"));
+    EXPECT_TRUE(ids.contains("stored")) << "the store has it as open";
+    EXPECT_TRUE(ids.contains("a" + std::to_string(kMany - 1)));
+    EXPECT_FALSE(ids.contains("a0")) << "the oldest go";
+    const auto waits = std::ranges::find(batch().notifications, "waits", &model::Notification::id);
+    EXPECT_NE(waits, batch().notifications.end());
+    EXPECT_THAT(log_.text(), testing::HasSubstr("too many wait to be written"));
+    answer(true);
+    EXPECT_EQ(ledger_->waiting(), 0U);
+}
+
+TEST_F(AlertLedgerTest, WhatTheStoreNeverHadNeedNotBeRemovedFromIt) {
+    raise("stored");
+    ledger_->commit();
+    answer(true);
+    raise("a");
+    ledger_->commit();
+    for (const char* id : {"a", "stored"}) {
+        alert::AlertChange gone;
+        gone.kind = alert::ChangeKind::kRemoved;
+        gone.alert.id = id;
+        ledger_->add(std::move(gone), base::WallTime{2});
+    }
+    answer(false);
+    wait_for_attempt();
+    EXPECT_TRUE(batch().alerts.empty());
+    EXPECT_THAT(batch().removed_alerts, testing::ElementsAre("stored"));
+    answer(true);
+}
+
 TEST_F(AlertLedgerTest, ActsAreRefusedWhileTooManyEntriesWait) {
     EXPECT_TRUE(ledger_->room_for_acts());
     for (std::size_t i = 0; i < AlertLedger::kMostEntries; ++i) {
@@ -226,10 +299,15 @@ TEST_F(AlertLedgerTest, WhatIsNotCommittedIsShownOnceItIsToldAndUntilItIsWritten
 
 TEST_F(AlertLedgerTest, ARemovedAlertIsRemovedWhateverWaited) {
     raise("a");
-    alert::AlertChange gone;
-    gone.kind = alert::ChangeKind::kRemoved;
-    gone.alert.id = "a";
-    ledger_->add(std::move(gone), base::WallTime{2});
+    ledger_->commit();
+    answer(true);
+    raise("b");
+    for (const char* id : {"a", "b"}) {
+        alert::AlertChange gone;
+        gone.kind = alert::ChangeKind::kRemoved;
+        gone.alert.id = id;
+        ledger_->add(std::move(gone), base::WallTime{2});
+    }
     ledger_->commit();
     EXPECT_TRUE(batch().alerts.empty());
     EXPECT_THAT(batch().removed_alerts, testing::ElementsAre("a"));

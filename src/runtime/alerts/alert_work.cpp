@@ -51,6 +51,11 @@ AlertDesk::Work::Work(std::shared_ptr<net::EventLoop> loop, std::shared_ptr<Aler
 
 void AlertDesk::Work::begin() {
     doubt_ = SelfDoubt(engine_.stats().impaired);
+    std::vector<std::string> devices;
+    for (alert::Verify& verify : engine_.ask_again(net::instant_now())) {
+        devices.push_back(std::move(verify.device));
+    }
+    if (!devices.empty()) verifier_.verify(devices);
     watch_.look_at_failing();
     house_.arm_in(kHouseEvery);
     turn();
@@ -201,7 +206,7 @@ void AlertDesk::Work::plan(const alert::PlannerInput& input) {
         ++counts_.notifications;
         const bool waits = row.state == model::DeliveryState::kWaiting;
         if (waits) outbox_.insert_or_assign(row.id, row);
-        ledger_.add(std::move(row), waits);
+        ledger_.add(std::move(row), waits, true);
     }
     for (alert::PlannerRow& row : out.rows) {
         ledger_.add_memory(std::string(kPlannerMemory) + row.key, std::move(row.body));

@@ -1,6 +1,8 @@
 #include "runtime/alerts/default_route.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -50,6 +52,25 @@ std::string_view ipv6_default(const std::vector<std::string_view>& words) {
     return usable(words[8]) && words[9] != "lo" ? words[9] : std::string_view();
 }
 
+// As the kernel prints it: a number whose bytes in memory are those of the address.
+std::optional<net::IpAddress> ipv4_hop(std::string_view hex) {
+    std::uint32_t number = 0;
+    const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), number, 16);
+    if (error != std::errc() || end != hex.data() + hex.size() || number == 0) return std::nullopt;
+    return net::IpAddress::v4(std::bit_cast<std::array<std::uint8_t, 4>>(number));
+}
+
+std::optional<net::IpAddress> ipv6_hop(std::string_view hex) {
+    std::array<std::uint8_t, 16> bytes{};
+    if (hex.size() != 2 * bytes.size() || is_zero(hex)) return std::nullopt;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const char* const at = hex.data() + 2 * i;
+        const auto [end, error] = std::from_chars(at, at + 2, bytes[i], 16);
+        if (error != std::errc() || end != at + 2) return std::nullopt;
+    }
+    return net::IpAddress::v6(bytes);
+}
+
 template <class Find>
 bool any_line(std::string_view table, Find find) {
     while (!table.empty()) {
@@ -91,6 +112,26 @@ bool read_default_route() {
     const auto ipv6 = read_table("/proc/net/ipv6_route");
     if (!ipv4) return true;
     return has_default_route(*ipv4, ipv6.value_or(""), &reads_carrier);
+}
+
+std::vector<net::IpAddress> default_gateways(std::string_view ipv4, std::string_view ipv6) {
+    std::vector<net::IpAddress> hops;
+    const auto add = [&](std::optional<net::IpAddress> hop) {
+        if (hop && std::ranges::find(hops, *hop) == hops.end()) hops.push_back(*hop);
+        return false;  // all lines
+    };
+    any_line(ipv4, [&](const auto& words) {
+        return !ipv4_default(words).empty() && add(ipv4_hop(words[2]));
+    });
+    any_line(ipv6, [&](const auto& words) {
+        return !ipv6_default(words).empty() && add(ipv6_hop(words[4]));
+    });
+    return hops;
+}
+
+std::vector<net::IpAddress> read_default_gateways() {
+    return default_gateways(read_table("/proc/net/route").value_or(""),
+                            read_table("/proc/net/ipv6_route").value_or(""));
 }
 
 }  // namespace pollux::runtime

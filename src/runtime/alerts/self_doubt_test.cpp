@@ -146,6 +146,16 @@ TEST(DefaultRoute, IsReadFromTheTablesOfTheKernel) {
         return false;
     }));
     EXPECT_FALSE(has_default_route("eth0\nx y z\n\t\n", "0 0\n", carrier));
+    const auto texts = [](const std::vector<net::IpAddress>& hops) {
+        std::vector<std::string> all;
+        for (const net::IpAddress& hop : hops) all.push_back(hop.to_string());
+        return all;
+    };
+    EXPECT_THAT(texts(default_gateways(far + far, refused6 + far6)),
+                testing::ElementsAre("192.168.2.1", "fe80::1"));
+    EXPECT_THAT(texts(default_gateways(near, refused6)), testing::IsEmpty());
+    EXPECT_THAT(texts(default_gateways("e 00000000 xyz 0003 0 0 0 00000000\n", "")),
+                testing::IsEmpty());
 }
 
 }  // namespace
