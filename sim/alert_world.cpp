@@ -175,6 +175,7 @@ void AlertWorld::poll(std::uint32_t index) {
     device.failures = answers ? 0 : device.failures + 1;
     if (before == 0 && !answers) device.failed_since = clock_;
     if (answers) device.failed_since = base::Duration{-1};
+    if (device.failures == kConfirmed) device.confirmed_at = clock_;
     schedule(clock_ + (answers ? options_.interval : ladder(device.failures)), Fate::kPoll, index,
              ++device.plan);
     const bool news = (before == 0) != (device.failures == 0) ||
@@ -232,14 +233,24 @@ void AlertWorld::step() {
     alert::Output out;
     engine_->step(now(), std::exchange(inputs_, {}), out);
     engine_wake_ = out.wake_at;
-    for (const alert::Verify& verify : out.verify) {
-        const std::uint32_t device = index_.at(verify.device);
-        const base::Duration wait =
-            between(options_.shortest_answer, options_.longest_answer, device);
-        schedule(clock_ + wait, Fate::kAnswer, device, process_);
-    }
+    ask(out.verify);
     keep(out);
     plan_messages(out);
+}
+
+// How long a device takes to answer is its own, so that a story with a restart can be compared with
+// the one without.
+void AlertWorld::ask(const std::vector<alert::Verify>& questions) {
+    for (const alert::Verify& question : questions) {
+        const std::uint32_t device = index_.at(question.device);
+        const auto width = static_cast<std::uint64_t>(
+            (options_.longest_answer - options_.shortest_answer).count());
+        const std::uint64_t dice =
+            base::siphash24({options_.seed, 0x616e7377}, device, std::uint64_t{0});
+        const auto more =
+            base::Duration(static_cast<std::int64_t>(dice % std::max<std::uint64_t>(width, 1)));
+        schedule(clock_ + options_.shortest_answer + more, Fate::kAnswer, device, process_);
+    }
 }
 
 void AlertWorld::keep(const alert::Output& out) {
@@ -291,10 +302,10 @@ void AlertWorld::plan_messages(const alert::Output& out) {
     }
 }
 
-// Since when it has been known that something is wrong there: by the root, or where nothing of its
-// own was raised, by the first of those that stand behind it.
+// Since when it has been known that something is wrong there: since the failure of the root was
+// confirmed, or where nothing of its own was raised, since the first failure behind it.
 base::Duration AlertWorld::trouble_since(const model::Incident& incident) const {
-    if (!incident.root.empty()) return devices_[index_.at(incident.device)].failed_since;
+    if (!incident.root.empty()) return devices_[index_.at(incident.device)].confirmed_at;
     base::Duration since = clock_;
     for (const auto& [id, alert] : alerts_) {
         if (alert.incident != incident.id || !model::is_open(alert)) continue;
@@ -331,6 +342,10 @@ void AlertWorld::check_message(const Message& message, const model::Incident& in
 
 // The process dies and a new one begins with what was stored.
 void AlertWorld::reborn() {
+    cut_off_questions_ =
+        cut_off_questions_ || std::ranges::any_of(events_, [&](const Event& event) {
+            return event.fate == Fate::kAnswer && event.generation == process_;
+        });
     ++process_;
     std::uint64_t newest = 0;
     alert::AlertEngine::Rows rows;
@@ -349,8 +364,10 @@ void AlertWorld::reborn() {
     engine_ = std::make_unique<alert::AlertEngine>(
         options_.settings, alert::AlertSeed{{options_.seed, process_}, newest + 1});
     engine_->restore(now(), fleet_, std::move(rows));
+    ask(engine_->ask_again(now()));
     self_ = alert::SelfMonitor();
     census_ = alert::SelfCensus();
+    answered_polls_ = failed_polls_ = 0;
     planner_ = make_planner();
     std::vector<alert::PlannerRow> planned;
     for (const auto& [key, body] : planner_rows_) planned.push_back({key, body});

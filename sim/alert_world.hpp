@@ -64,6 +64,9 @@ class AlertWorld {
     // Rules of the world that did not hold, in words.
     const std::vector<std::string>& violations() const { return violations_; }
     const alert::AlertEngine& engine() const { return *engine_; }
+    // A process died while somebody was being asked: he is asked again, and so polls come at other
+    // moments from then on.
+    bool cut_off_questions() const { return cut_off_questions_; }
 
   private:
     enum class Fate : std::uint8_t {
@@ -93,6 +96,7 @@ class AlertWorld {
         std::uint32_t plan = 0;           // the newest plan of its next poll counts
         base::Duration verified{-1};      // when the engine last heard for certain how it is
         base::Duration failed_since{-1};  // first failure that the engine was told
+        base::Duration confirmed_at{-1};  // when that was confirmed
     };
 
     void plan(base::Duration at, Fate fate, const std::string& device);
@@ -104,6 +108,7 @@ class AlertWorld {
     void tell_health(std::uint32_t device);
     void survey();
     void step();
+    void ask(const std::vector<alert::Verify>& questions);
     void keep(const alert::Output& out);
     void plan_messages(const alert::Output& out);
     void check_message(const Message& message, const model::Incident& incident);
@@ -125,6 +130,7 @@ class AlertWorld {
     std::uint64_t orders_ = 0;
     std::uint64_t draws_ = 0;
     std::uint32_t process_ = 0;
+    bool cut_off_questions_ = false;
 
     std::unique_ptr<alert::AlertEngine> engine_;
     std::unique_ptr<alert::NotificationPlanner> planner_;

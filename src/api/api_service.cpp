@@ -7,6 +7,7 @@
 
 #include "api/access_rules.hpp"
 #include "api/openapi.hpp"
+#include "api/proposal_routes.hpp"
 #include "api/routes.hpp"
 #include "api/static_files.hpp"
 #include "config/network_text.hpp"
@@ -178,6 +179,7 @@ std::vector<Route> ApiService::routes() {
     add_outlook_routes(all, link);
     add_target_routes(all, link);
     add_target_bulk_routes(all, link);
+    add_proposal_routes(all, link);
     add_addon_routes(all, link);
     add_history_routes(all, link);
     add_job_routes(all, link);

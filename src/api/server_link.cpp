@@ -76,8 +76,9 @@ Problem problem_of_edit(const base::Error& error) {
     if (error.code == "task.unknown" || error.code == "object.unknown") problem.status = 404;
     if (error.code == "operator.nothing_to_do" || error.code == "operator.not_a_job" ||
         error.code == "object.exists" || error.code == "object.owned" ||
-        error.code == "settings.locked" || error.code == "addon.disabled" ||
-        error.code == "addon.in_use" || error.code == "addon.given") {
+        error.code == "topology.by_hand" || error.code == "settings.locked" ||
+        error.code == "addon.disabled" || error.code == "addon.in_use" ||
+        error.code == "addon.given") {
         problem.status = 409;
     }
     if (error.code == "object.version") problem.status = 412;

@@ -1,5 +1,4 @@
-// Many targets at once: a list of operations that is taken whole or not at all, and the sweep of a
-// network whose result is such a list.
+// Many targets at once: a list of operations that is taken whole or not at all.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,14 +6,10 @@
 
 #include "api/fleet_edits.hpp"
 #include "api/fleet_pages.hpp"
-#include "api/job_pages.hpp"
-#include "api/job_scope.hpp"
 #include "api/routes.hpp"
-#include "config/job_reader.hpp"
 #include "config/target_batch.hpp"
 #include "document/map_reader.hpp"
 #include "document/parse.hpp"
-#include "document/write.hpp"
 
 namespace pollux::api {
 namespace {
@@ -199,118 +194,6 @@ void bulk(const ServerLink& link, Call call) {
         });
 }
 
-// --- discovery ----------------------------------------------------------------------------------
-
-// The body holds the arguments of the job; `name`, `timeout` and so on stay with their defaults.
-Node discovery_job(const Node& arguments) {
-    Node job = Node::map();
-    job.set("name", Node::text("discovery"));
-    job.set("type", Node::text("discovery"));
-    job.set("arguments", arguments);
-    return job;
-}
-
-void answer_job(runtime::JobDesk& desk, const std::string& id, const std::shared_ptr<Call>& held) {
-    desk.get(id, [held](base::Result<runtime::JobView> job) {
-        if (!job) {
-            held->problem(problem_of_edit(job.error()));
-            return;
-        }
-        std::string body;
-        JsonWriter json(body);
-        json.object().key("job");
-        write_job(json, *job);
-        json.field("proposal", fmt::format("/api/jobs/{}/proposal", job->spec.id)).end_object();
-        held->json(202, std::move(body));
-    });
-}
-
-void discover(const ServerLink& link, Call call) {
-    auto body = read_body(call);
-    if (!body) {
-        call.problem(body.error());
-        return;
-    }
-    std::string reason;
-    take_reason(*body, reason);
-    auto entry = audit_entry(call, "job.submit", "discovery", reason);
-    entry.after = "1 jobs";
-    auto held = std::make_shared<Call>(std::move(call));
-    link.on_main([link, held, entry, job = discovery_job(*body)]() mutable {
-        runtime::JobDesk& desk = *link.server.jobs();
-        document::Diagnostics diagnostics;
-        config::JobBatch batch = config::read_jobs(job, desk.types().definitions(), diagnostics);
-        if (diagnostics.ok()) desk.check(batch, diagnostics);
-        if (!diagnostics.ok() || batch.jobs.empty()) {
-            Problem problem = problem_of(diagnostics);
-            // The arguments are the body: mistakes are told by their place there.
-            constexpr std::string_view kArguments = "/arguments";
-            for (FieldProblem& one : problem.errors) {
-                if (one.pointer.starts_with(kArguments)) one.pointer.erase(0, kArguments.size());
-            }
-            held->problem(std::move(problem));
-            return;
-        }
-        const std::string by = entry.principal;
-        desk.submit(std::move(batch), by, entry,
-                    [held, &desk](base::Result<runtime::JobSubmitted> done) {
-                        if (done) {
-                            answer_job(desk, done->ids.front(), held);
-                        } else {
-                            held->problem(problem_of_edit(done.error()));
-                        }
-                    });
-    });
-}
-
-std::string proposal_page(const std::string& id, const std::string& yaml) {
-    document::Diagnostics ignored;  // it is our own text
-    const document::Parsed parsed = document::parse(yaml, "proposal", ignored);
-    const Node* devices = parsed.root.find("devices");
-    const Node operations =
-        devices == nullptr ? Node::sequence() : config::create_operations(*devices);
-    std::string body;
-    JsonWriter json(body);
-    json.object().field("job", id);
-    json.field("devices", devices == nullptr ? 0 : devices->entries().size());
-    json.raw_field(kOperations, document::to_json(operations)).end_object();
-    return body;
-}
-
-void proposal(const ServerLink& link, Call call) {
-    const auto gate = job_gate(call.principal, Permission::kRead, link.view());
-    auto held = std::make_shared<Call>(std::move(call));
-    link.on_main([link, held, gate] {
-        const std::string id(held->parameter("id"));
-        const runtime::JobDesk& desk = *link.server.jobs();
-        const model::JobSpec* job = desk.spec_of(id);
-        if (job == nullptr || (gate && !gate(*job))) {
-            held->problem(not_found("job " + base::quoted(id)));
-            return;
-        }
-        if (job->type != "discovery") {
-            held->problem(conflict("job.no_proposal", "only a discovery proposes something"));
-            return;
-        }
-        link.block(std::move(*held), [&store = link.server.store(), id,
-                                      key = desk.key_of(id)](Call answer) {
-            const auto runs = store.job_runs(key);
-            if (!runs) {
-                answer.problem(runs.error());
-                return;
-            }
-            const auto done = std::ranges::find_if(*runs, [](const model::JobRun& run) {
-                return run.finished.us != model::kNever && model::is_success(run.outcome);
-            });
-            if (done == runs->end()) {
-                answer.problem(conflict("job.no_proposal", "it has not completed yet"));
-                return;
-            }
-            answer.json(200, proposal_page(id, done->output));
-        });
-    });
-}
-
 }  // namespace
 
 void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) {
@@ -345,41 +228,6 @@ void add_target_bulk_routes(std::vector<Route>& routes, const ServerLink& link) 
     many.body_limit = kMostBulkBytes;
     many.handler = [link](Call call) { bulk(link, std::move(call)); };
     routes.push_back(std::move(many));
-
-    Route sweep = target_route("POST", "/api/targets/discover", "discoverTargets",
-                               "Sweep a network for devices; nothing is applied.");
-    sweep.audit_action = "job.submit";
-    sweep.audit_object = "discovery";
-    sweep.description =
-        "Makes a job of type `discovery` and answers at once. When it has completed, its proposal "
-        "is a list of operations that changeTargets takes. The fields are the arguments of the "
-        "type (listJobTypes).";
-    sweep.area = Area::kJobs;
-    sweep.permission = Permission::kOperate;
-    sweep.everywhere = true;  // it asks whole networks
-    sweep.request_schema =
-        R"({"type":"object","required":["network"],"properties":{"network":{"type":"string"},)"
-        R"("reason":{"type":"string"}}})";
-    sweep.request_example = R"({"network":"127.0.0.1/32","methods":["icmp"]})";
-    sweep.body_optional = false;
-    sweep.status = 202;
-    sweep.response_example =
-        R"({"job":"$Job",)"
-        R"("proposal":"/api/jobs/0190a5e0-0000-7000-8000-000000000000/proposal"})";
-    sweep.handler = [link](Call call) { discover(link, std::move(call)); };
-    routes.push_back(std::move(sweep));
-
-    Route found = target_route("GET", "/api/jobs/{id}/proposal", "getJobProposal",
-                               "What a discovery found, as operations for changeTargets.");
-    found.description = "409 until it has completed, and of jobs of another type.";
-    found.area = Area::kJobs;
-    found.tag = "jobs";
-    found.response_example =
-        R"({"job":"0190a5e0-0000-7000-8000-000000000000","devices":1,)"
-        R"("operations":[{"op":"create","addon":"icmp-ping","device":"switch-9",)"
-        R"("device_spec?!":{"address":"192.0.2.9"}}]})";
-    found.handler = [link](Call call) { proposal(link, std::move(call)); };
-    routes.push_back(std::move(found));
 }
 
 }  // namespace pollux::api

@@ -11,6 +11,7 @@
 #include "app/commands.hpp"
 #include "app/job_text.hpp"
 #include "app/object_body.hpp"
+#include "app/proposal_text.hpp"
 #include "document/scalar.hpp"
 #include "document/write.hpp"
 #include "model/job.hpp"
@@ -35,6 +36,8 @@ struct JobArguments : ApiArguments {
     std::string batch;
     std::size_t limit = 100;
     bool cascade = false;
+    std::vector<std::string> devices;
+    bool adopt = false;
 };
 
 std::string path_of(const std::string& id, std::string_view more = {}) {
@@ -219,6 +222,40 @@ int steer(const JobArguments& arguments, std::string_view verb) {
     });
 }
 
+int proposal(const JobArguments& arguments) {
+    return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
+        const auto answer = client.get(path_of(arguments.id, "/proposal"));
+        if (!answer) return std::unexpected(answer.error());
+        print_answer(arguments.output, *answer,
+                     [&] { return proposal_text(*answer, wants_colour()); });
+        return 0;
+    });
+}
+
+int accept(const JobArguments& arguments) {
+    return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
+        Node body = Node::map();
+        if (!arguments.devices.empty()) {
+            Node devices = Node::sequence();
+            for (const std::string& device : arguments.devices) devices.push(Node::text(device));
+            body.set("devices", std::move(devices));
+        }
+        if (arguments.adopt) body.set("adopt", Node::boolean(true));
+        if (!arguments.reason.empty()) body.set("reason", Node::text(arguments.reason));
+        return act(client, arguments.output,
+                   {.method = "POST",
+                    .path = path_of(arguments.id, "/accept"),
+                    .body = document::to_json(body)},
+                   [](const Node& answer) {
+                       const auto& accepted = list_of(answer, "accepted");
+                       std::string text =
+                           fmt::format("parents of {} devices taken over", accepted.size());
+                       for (const Node& one : accepted) text += "\n  " + printable(one.scalar());
+                       return text;
+                   });
+    });
+}
+
 using Act = std::function<int(const JobArguments& arguments)>;
 
 CLI::App* add_act(CLI::App& parent, std::string name, std::string summary, int& status,
@@ -256,6 +293,24 @@ void add_looks(CLI::App& job, int& status) {
     command->add_option("type", arguments->type, "One of them, with its arguments");
 }
 
+void add_proposals(CLI::App& job, int& status) {
+    auto arguments = std::make_shared<JobArguments>();
+    auto* command = add_act(job, "proposal", "What a discovery found, beside what there is.",
+                            status, arguments, false, &proposal);
+    command->add_option("id", arguments->id, "Id of the discovery or topology job")->required();
+
+    arguments = std::make_shared<JobArguments>();
+    command = add_act(job, "accept", "Take over the parents that a topology job proposes.", status,
+                      arguments, true, &accept);
+    command->add_option("id", arguments->id, "Its id")->required();
+    command->add_option("--device", arguments->devices,
+                        "Only of this device; may be repeated; not given: all that are new or "
+                        "changed and no file or source owns");
+    command->add_flag("--adopt", arguments->adopt,
+                      "Also of devices that files or sources own; they are edited here from then "
+                      "on");
+}
+
 }  // namespace
 
 void add_jobs(CLI::App& app, int& status) {
@@ -276,6 +331,7 @@ void add_jobs(CLI::App& app, int& status) {
         ->capture_default_str();
     command->callback([arguments, &status] { status = submit(*arguments); });
     add_looks(*job, status);
+    add_proposals(*job, status);
 
     arguments = std::make_shared<JobArguments>();
     command = add_act(*job, "cancel", "Cancel a job.", status, arguments, true, &cancel);

@@ -75,6 +75,20 @@ class AlertsOnAFullDisk : public ApiStage {
         }
         return found;
     }
+    // What the lists show of the device: id and whether it is provisional, of each alert and of
+    // each open incident.
+    std::vector<std::string> listed(const char* path, std::size_t number) const {
+        ApiClient root = admin();
+        const ApiAnswer page = root.get(path + std::string("?device_name=") + web(number));
+        EXPECT_EQ(page.status, 200) << page.body;
+        const Node body = page.json();
+        std::vector<std::string> found;
+        for (const Node& one : body.find("items")->items()) {
+            found.push_back(text_at(one, "id") +
+                            (text_at(one, "provisional") == "true" ? " provisional" : ""));
+        }
+        return found;
+    }
     double failing() const { return server_->metrics().sum("pollux_store_failing"); }
 
     SmallDisk disk_;
@@ -103,6 +117,14 @@ TEST_F(AlertsOnAFullDisk, AreToldProvisionallyAndWrittenOnceWhenThereIsRoom) {
     EXPECT_TRUE(first.provisional);
     EXPECT_FALSE(first.key.empty());
     EXPECT_EQ(failing(), 1) << server_->log();
+    // The lists show it as well, once, and say that it is not stored.
+    const std::vector<std::string> alerts = listed("/api/alerts", 1);
+    ASSERT_EQ(alerts.size(), 1U);
+    EXPECT_THAT(alerts[0], testing::EndsWith(" provisional"));
+    const std::string alert = alerts[0].substr(0, alerts[0].find(' '));
+    EXPECT_THAT(listed("/api/incidents", 1), ElementsAre(first.incident + " provisional"));
+    EXPECT_EQ(admin().get("/api/incidents/" + first.incident).at("root_alert.id"), alert);
+    EXPECT_EQ(admin().get("/api/alerts/" + alert).at("provisional"), "true");
 
     disk_.clear();
     ASSERT_TRUE(eventually([&] {
@@ -112,6 +134,8 @@ TEST_F(AlertsOnAFullDisk, AreToldProvisionallyAndWrittenOnceWhenThereIsRoom) {
     const ApiAnswer page = admin().get("/api/notifications?incident=" + first.incident);
     EXPECT_EQ(page.at("items.0.id"), first.key) << page.body;
     EXPECT_EQ(page.at("items.1.id"), "") << page.body;
+    EXPECT_THAT(listed("/api/alerts", 1), ElementsAre(alert));
+    EXPECT_THAT(listed("/api/incidents", 1), ElementsAre(first.incident));
 
     // It ends as if nothing had been.
     ASSERT_TRUE(fleet_->clear_faults(web(1)));

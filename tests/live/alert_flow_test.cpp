@@ -66,6 +66,26 @@ TEST_F(AlertFlow, AParentAndItsChildrenAreOneMessage) {
     EXPECT_EQ(told("recovery").size(), 1U) << server_->log();
 }
 
+// Whoever was asked whether he lives is asked again: the children are not told for want of an
+// answer.
+TEST_F(AlertFlow, AParentAndItsChildrenAreOneMessageAlsoWhenTheProcessDiesMeanwhile) {
+    ASSERT_NO_FATAL_FAILURE(start(true));
+    for (std::size_t i = devices_; i >= 1; --i) ASSERT_NO_FATAL_FAILURE(fail(i));
+    std::mt19937 random(number_from("POLLUX_KILL_SEED", 20261118));
+    // Until a child is about to be judged.
+    ASSERT_TRUE(eventually([&] { return server_->metrics().sum("pollux_alerts_held") > 0; }))
+        << server_->log();
+    std::this_thread::sleep_for(milliseconds(random() % 1'000));
+    server_->kill();
+    server_->start();
+    ASSERT_TRUE(comes("problem", 1)) << server_->log();
+    // Longer than a question is waited for.
+    std::this_thread::sleep_for(seconds(40));
+    EXPECT_EQ(told("problem").size(), 1U) << server_->log();
+    for (std::size_t i = 1; i <= devices_; ++i) ASSERT_NO_FATAL_FAILURE(fail(i, false));
+    ASSERT_TRUE(comes("recovery", 1)) << server_->log();
+}
+
 TEST_F(AlertFlow, AReceiverThatIsDownGetsEverythingInOrderWhenItIsBack) {
     ASSERT_NO_FATAL_FAILURE(start(false));
     set_receiver_down(true);

@@ -85,7 +85,7 @@ constexpr Line kLines[] = {
      "listSources getSource listReceivers getReceiver listRoutes getRoute listTargets getTarget "
      "listAddons getAddon"},
     {"manage", "fleet", "config-write", kByLabels,
-     "createDevice replaceDevice removeDevice adoptDevice "
+     "createDevice replaceDevice removeDevice adoptDevice acceptJobProposal "
      "createGroup replaceGroup removeGroup adoptGroup "
      "createCredential replaceCredential removeCredential adoptCredential "
      "createSource replaceSource removeSource adoptSource "

@@ -46,6 +46,7 @@ const std::map<std::string, int> kWithoutState = {
     {"holdJob", 404},
     {"releaseJob", 404},
     {"getJobProposal", 409},
+    {"acceptJobProposal", 404},
     {"getAlert", 404},
     {"acknowledgeAlert", 404},
     {"unacknowledgeAlert", 404},
@@ -273,6 +274,23 @@ class ApiExamplesWithState : public FailingStage {
         ASSERT_EQ(sweep.status, 202) << sweep.body;
         ASSERT_TRUE(eventually([&] { return admin().get(sweep.at("proposal")).status == 200; }));
         ask("getJobProposal", sweep.at("job.id"));
+        about_topology();
+    }
+    // Of a device that answers nothing there is nothing to accept.
+    void about_topology() {
+        made("/api/devices",
+             fmt::format(R"({{"name":"silent","address":"127.0.0.1","port":{},)"
+                         R"("addons":["snmp-system"]}})",
+                         net::test::free_port()),
+             "name");
+        const std::string job = made("/api/jobs",
+                                     R"({"type":"topology","arguments":{"root":["silent"],)"
+                                     R"("table_timeout":"1s"}})",
+                                     "ids.0");
+        ASSERT_TRUE(eventually([&] {
+            return admin().get("/api/jobs/" + job + "/proposal").status == 200;
+        })) << admin().get("/api/jobs/" + job).body;
+        ask("acceptJobProposal", job);
     }
     void about_alerts() {
         ApiClient root = admin();

@@ -93,6 +93,29 @@ export default [
     },
   },
   {
+    name: 'devices say what stands behind what, and their parents are accepted as a difference',
+    minutes: 4,
+    run: async (visit, world) => {
+      const page = await visit.as(kAdmin, '#/jobs?tab=discovery');
+      // One that the API owns, on an address of the fleet: the others come from a file.
+      await world.api('POST', 'api/devices', { name: 'of-the-api', address: '127.128.0.1', port: world.ports.http, addons: ['http-status'] });
+      await page.getByRole('textbox', { name: 'Root (optional)' }).fill('nobody');
+      await page.getByRole('button', { name: 'Ask the devices' }).click();
+      await page.getByText(/there is no device "nobody"/).first().waitFor();
+      await visit.go('#/jobs?tab=discovery', 'Find out what stands behind what');
+      await page.getByRole('textbox', { name: 'Root (optional)' }).fill('sw-00001');
+      await page.getByRole('button', { name: 'Ask the devices' }).click();
+      await page.getByText(/devices? answered/).waitFor();
+      await page.getByText('behind sw-00002').first().waitFor();
+      await page.getByLabel('For the fleet file').getByText('web-00001').waitFor();
+      await page.getByRole('button', { name: 'Accept parents of 1 device' }).click();
+      await page.getByText('Parents of 1 device accepted').waitFor();
+      await visit.go('#/devices/of-the-api', 'of-the-api');
+      await page.getByRole('link', { name: 'discovered' }).waitFor();
+      await world.api('DELETE', 'api/devices/of-the-api');
+    },
+  },
+  {
     name: 'an addon is written, tried, stored, disabled and removed',
     expects: [/status of 422/],
     run: async (visit, world) => {

@@ -789,6 +789,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take over parents that a topology job proposes.
+         * @description Of `devices`, or of all that have no parents yet or got them from a discovery: all of them in one change, or none. They are marked with the label `parents_discovered_by`, the id of the job. A device that files or a source own is left out, and refused with 409 if it is named, unless `adopt` takes it over. Parents that somebody wrote are not replaced: 409.
+         */
+        post: operations["acceptJobProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{id}/cancel": {
         parameters: {
             query?: never;
@@ -848,8 +868,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a discovery found, as operations for changeTargets.
-         * @description 409 until it has completed, and of jobs of another type.
+         * What a discovery found, beside what is configured.
+         * @description Of a sweep: `operations` for changeTargets. Of a job of type `topology`: `topology` with its `changes`, the parents proposed for each device beside those it has, and with what was not certain; acceptJobProposal takes them. 409 until it has completed, and of jobs of another type.
          */
         get: operations["getJobProposal"];
         put?: never;
@@ -7167,6 +7187,62 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description A problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acceptJobProposal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key with the same request does the act once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "as the switches say"
+                 *     }
+                 */
+                "application/json": {
+                    devices?: string[];
+                    adopt?: boolean;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": [
+                     *         "switch-1"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        accepted?: string[];
+                    };
                 };
             };
             /** @description A problem. */

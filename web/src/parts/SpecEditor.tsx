@@ -9,7 +9,7 @@ import { Button, Dialog, ErrorState, FormErrors, NumberField, SelectField, Skele
 import { credentialNames } from './CredentialDialog';
 import type { Spec } from './model';
 import {
-  intervalOf, linesOf, namesOf, paramOf, parseSpec, showSpec, textOf, withBool, withInterval, withLines, withNames, withNumber, withParam, withText,
+  intervalOf, linesOf, namesOf, paramOf, parseSpec, showSpec, textOf, withBool, withInterval, withLines, withNames, withParents, withNumber, withParam, withText,
 } from './spec_form';
 
 export interface SpecEditorProps {
@@ -199,7 +199,7 @@ function DeviceFields(props: FormProps): JSX.Element {
       <TextField label="Addons, parted by commas" value={addons()} onInput={(value) => (setAddons(value), props.change(withNames(props.spec, 'addons', value)))} error={error('addons')} help="What is polled on it. Settings of single addons stay; they are in the text." />
       <div class="field-pair">
         <TextField label="Groups, parted by commas" value={groups()} onInput={(value) => (setGroups(value), props.change(withNames(props.spec, 'groups', value)))} error={error('groups')} />
-        <TextField label="Parents, parted by commas" value={parents()} onInput={(value) => (setParents(value), props.change(withNames(props.spec, 'parents', value)))} error={error('parents')} help="What it stands behind; a | b: either is enough." />
+        <TextField label="Parents, parted by commas" value={parents()} onInput={(value) => (setParents(value), props.change(withParents(props.spec, value)))} error={error('parents')} help="What it stands behind; a | b: either is enough." />
       </div>
       <TextAreaField label="Labels, name=value, one per line" mono rows={3} value={labels()} onInput={(value) => (setLabels(value), props.change(withLines(props.spec, 'labels', value)))} error={error('labels')} />
     </>

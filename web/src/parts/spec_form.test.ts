@@ -24,6 +24,10 @@ describe('forms of specs', () => {
     expect(form.withNames(spec, 'addons', 'tcp-port, snmp-system')).toEqual({ addons: [{ name: 'tcp-port', port: 25 }, 'snmp-system'] });
     expect(form.withNames(spec, 'addons', '')).toEqual({});
   });
+  it('make parents that are edited those of a person', () => {
+    expect(form.withParents({ parents: ['a'], labels: { parents_discovered_by: 'job', site: 'x' } }, 'a, b')).toEqual({ parents: ['a', 'b'], labels: { site: 'x' } });
+    expect(form.withParents({ parents: ['a'], labels: { parents_discovered_by: 'job' }, tier: 'high' }, 'a, b')).toEqual({ parents: ['a', 'b'], tier: 'high' });
+  });
   it('know parents with alternatives', () => {
     const spec = { parents: ['edge', ['core-a', 'core-b']] };
     expect(form.namesOf(spec, 'parents')).toBe('edge, core-a | core-b');

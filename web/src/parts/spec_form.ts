@@ -90,6 +90,13 @@ export function withNames(spec: Spec, key: string, text: string): Spec {
   return { ...rest, [key]: names.map(entry) };
 }
 
+/** Parents that somebody edits are written by hand from then on. */
+export function withParents(spec: Spec, text: string): Spec {
+  const { labels, ...rest } = spec;
+  const { parents_discovered_by: _, ...others } = (labels ?? {}) as Spec;
+  return withNames(Object.keys(others).length === 0 ? rest : { ...rest, labels: others }, 'parents', text);
+}
+
 export function paramOf(spec: Spec, name: string): string {
   const params = spec['params'];
   return typeof params === 'object' && params !== null && !Array.isArray(params) ? textOf(params as Spec, name) : '';

@@ -202,7 +202,7 @@ function Facts(props: { device: FleetObject; targets: readonly TargetObject[] })
       <Fact name="Origin"><Badge tone={props.device.origin === 'api' ? 'info' : 'mute'}>{props.device.origin}</Badge></Fact>
       <Show when={groups().length > 0}><Fact name="Groups"><For each={groups()}>{(group) => <a class="chip" href={href('/fleet', {}, { filter: termOf('group', ':', group) })}>{group}</a>}</For></Fact></Show>
       <Show when={Object.keys(labels()).length > 0}><Fact name="Labels"><For each={Object.entries(labels())}>{([label, value]) => <a class="chip" href={href('/fleet', {}, { filter: termOf(`label.${label}`, '=', value) })}>{label}={value}</a>}</For></Fact></Show>
-      <Show when={parents().length > 0}><Fact name="Stands behind"><For each={parents()}>{(parent) => <a class="chip" href={href('/devices/:name', { name: parent })}>{parent}</a>}</For></Fact></Show>
+      <Show when={parents().length > 0}><Fact name="Stands behind"><For each={parents()}>{(parent) => <a class="chip" href={href('/devices/:name', { name: parent })}>{parent}</a>}</For><Show when={labels()['parents_discovered_by']}>{(job) => <a class="chip" href={href('/jobs/:id', { id: job() })}>discovered</a>}</Show></Fact></Show>
       <Show when={behind().length > 0}>
         <Fact name={`${plural(behind().length, 'device')} behind it`}>
           <For each={all() ? behind() : behind().slice(0, 6)}>{(child) => <a class="chip" href={href('/devices/:name', { name: child })}>{child}</a>}</For>

@@ -20,6 +20,7 @@ import { kSoonest, watchJobs } from './watch';
 import './jobs.css';
 
 const Proposal = lazy(() => import('../../parts/Proposal'));
+const TopologyProposal = lazy(() => import('../../parts/TopologyProposal'));
 const kMostNames = 50;
 
 export default function JobPage(): JSX.Element {
@@ -77,6 +78,7 @@ export default function JobPage(): JSX.Element {
               onChange={(tab) => setQuery({ tab })}
               tabs={[
                 ...(now().type === 'discovery' ? [{ id: 'proposal', title: 'Proposal', content: () => <Proposal job={job.data() ?? now()} /> }] : []),
+                ...(now().type === 'topology' ? [{ id: 'proposal', title: 'Proposal', content: () => <TopologyProposal job={job.data() ?? now()} /> }] : []),
                 { id: 'runs', title: 'Attempts', count: now().attempts, content: () => <Runs job={job.data() ?? now()} runs={runs.data()?.items ?? []} log={runs.data()?.live_log ?? []} loading={runs.data() === undefined && runs.problem() === null} problem={runs.problem()} retry={runs.refetch} /> },
                 { id: 'around', title: 'Around it', count: now().depends_on.length + (impact.data()?.impact.length ?? 0), content: () => <Around job={job.data() ?? now()} impact={impact.data()?.impact ?? []} names={named.data() ?? {}} /> },
                 { id: 'what', title: 'As submitted', content: () => <Submitted job={job.data() ?? now()} /> },
