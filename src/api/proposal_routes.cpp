@@ -303,7 +303,7 @@ constexpr std::string_view kProposalExample =
     R"("one_sided?":{"count":1,"items":[["core-a","edge"]]},)"
     R"("changes":[{"device":"db","parents":["core-a","core-b"],"by":["lldp"],)"
     R"("current":[["edge"]],"standing":"changed","origin?":"api",)"
-    R"("text":"devices:\\n  db:\\n    parents: [[core-a, core-b]]\\n"}]}})";
+    R"("text":"devices:\n  db:\n    parents: [[core-a, core-b]]\n"}]}})";
 
 }  // namespace
 
