@@ -21,7 +21,7 @@ constexpr base::Duration kBeforeDeadline = std::chrono::milliseconds(500);
 // Conditions that hold are told again so often.
 constexpr base::Duration kRemindAfter = std::chrono::minutes(10);
 
-constexpr std::size_t kWeighedAtOnce = 20'000;         // states of tasks: a few ms
+constexpr std::size_t kWeighedAtOnce = 500;            // states of tasks a second: under a ms
 constexpr std::size_t kHeap = std::size_t{48} << 20U;  // 2000 HTTP requests at once take 40 MB
 
 // Whether another address of the device is worth a try.
