@@ -7241,7 +7241,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        accepted?: string[];
+                        accepted: string[];
                     };
                 };
             };
@@ -7469,7 +7469,83 @@ export interface operations {
                      *             "address": "192.0.2.9"
                      *           }
                      *         }
-                     *       ]
+                     *       ],
+                     *       "topology": {
+                     *         "roots": [
+                     *           "edge"
+                     *         ],
+                     *         "asked": 3,
+                     *         "answered": 3,
+                     *         "proposed": 1,
+                     *         "same": 0,
+                     *         "left_out": 0,
+                     *         "unreached": {
+                     *           "count": 1,
+                     *           "items": [
+                     *             "printer"
+                     *           ]
+                     *         },
+                     *         "unknown": {
+                     *           "count": 1,
+                     *           "items": [
+                     *             {
+                     *               "name": "sw-9",
+                     *               "address": "192.0.2.9",
+                     *               "hardware": "02:00:00:00:00:01",
+                     *               "seen_by": "core-a",
+                     *               "by": "lldp"
+                     *             }
+                     *           ]
+                     *         },
+                     *         "ambiguous": {
+                     *           "count": 1,
+                     *           "items": [
+                     *             {
+                     *               "what": "sw",
+                     *               "seen_by": "core-a",
+                     *               "devices": [
+                     *                 "core-b",
+                     *                 "core-c"
+                     *               ]
+                     *             }
+                     *           ]
+                     *         },
+                     *         "circles": {
+                     *           "count": 1,
+                     *           "items": [
+                     *             "db"
+                     *           ]
+                     *         },
+                     *         "one_sided": {
+                     *           "count": 1,
+                     *           "items": [
+                     *             [
+                     *               "core-a",
+                     *               "edge"
+                     *             ]
+                     *           ]
+                     *         },
+                     *         "changes": [
+                     *           {
+                     *             "device": "db",
+                     *             "parents": [
+                     *               "core-a",
+                     *               "core-b"
+                     *             ],
+                     *             "by": [
+                     *               "lldp"
+                     *             ],
+                     *             "current": [
+                     *               [
+                     *                 "edge"
+                     *               ]
+                     *             ],
+                     *             "standing": "changed",
+                     *             "origin": "api",
+                     *             "text": "devices:\n  db:\n    parents: [[core-a, core-b]]\n"
+                     *           }
+                     *         ]
+                     *       }
                      *     }
                      */
                     "application/json": {
@@ -7483,6 +7559,53 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                         }[];
+                        topology?: {
+                            roots: string[];
+                            asked: number;
+                            answered: number;
+                            proposed: number;
+                            same: number;
+                            left_out: number;
+                            unreached?: {
+                                count: number;
+                                items: string[];
+                            };
+                            unknown?: {
+                                count: number;
+                                items: {
+                                    name?: string;
+                                    address?: string;
+                                    hardware?: string;
+                                    seen_by: string;
+                                    by: string;
+                                }[];
+                            };
+                            ambiguous?: {
+                                count: number;
+                                items: {
+                                    what: string;
+                                    seen_by?: string;
+                                    devices: string[];
+                                }[];
+                            };
+                            circles?: {
+                                count: number;
+                                items: string[];
+                            };
+                            one_sided?: {
+                                count: number;
+                                items: string[][];
+                            };
+                            changes: {
+                                device: string;
+                                parents: string[];
+                                by: string[];
+                                current: string[][];
+                                standing: string;
+                                origin?: string;
+                                text: string;
+                            }[];
+                        };
                     };
                 };
             };
