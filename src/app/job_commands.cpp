@@ -232,6 +232,20 @@ int proposal(const JobArguments& arguments) {
     });
 }
 
+std::string accepted_text(const Node& answer, bool adopt) {
+    const auto& accepted = list_of(answer, "accepted");
+    if (accepted.empty()) {
+        return adopt ? "nothing to take over: all parents are as proposed, or stay\n"
+                     : "nothing to take over: all parents are as proposed, stay, or belong to "
+                       "devices that files or sources own (see NOTE of `pollux job proposal`; "
+                       "--adopt takes those over)\n";
+    }
+    std::string text = fmt::format("parents of {} device{} taken over\n", accepted.size(),
+                                   accepted.size() == 1 ? "" : "s");
+    for (const Node& one : accepted) text += "  " + printable(one.scalar()) + "\n";
+    return text;
+}
+
 int accept(const JobArguments& arguments) {
     return with_api(arguments.connection, [&](const ApiClient& client) -> base::Result<int> {
         Node body = Node::map();
@@ -242,17 +256,15 @@ int accept(const JobArguments& arguments) {
         }
         if (arguments.adopt) body.set("adopt", Node::boolean(true));
         if (!arguments.reason.empty()) body.set("reason", Node::text(arguments.reason));
-        return act(client, arguments.output,
-                   {.method = "POST",
-                    .path = path_of(arguments.id, "/accept"),
-                    .body = document::to_json(body)},
-                   [](const Node& answer) {
-                       const auto& accepted = list_of(answer, "accepted");
-                       std::string text =
-                           fmt::format("parents of {} devices taken over", accepted.size());
-                       for (const Node& one : accepted) text += "\n  " + printable(one.scalar());
-                       return text;
-                   });
+        const auto reply = client.ask({.method = "POST",
+                                       .path = path_of(arguments.id, "/accept"),
+                                       .body = document::to_json(body)});
+        if (!reply) return std::unexpected(reply.error());
+        const auto answer = parse_answer(reply->body);
+        if (!answer) return std::unexpected(answer.error());
+        print_answer(arguments.output, *answer,
+                     [&] { return accepted_text(*answer, arguments.adopt); });
+        return 0;
     });
 }
 
