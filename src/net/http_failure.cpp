@@ -114,6 +114,16 @@ HttpFault fault_of_loss(const HttpTransfer& transfer) {
                         refused ? ", it may demand another client certificate" : "")};
 }
 
+// What was granted, without the moment that passed before the transfer began: "500 ms", not
+// "497 ms".
+std::string limit_text(const HttpTransfer& transfer) {
+    using std::chrono::milliseconds;
+    const base::Duration left = transfer.order.deadline - transfer.started;
+    const base::Duration step =
+        left < std::chrono::seconds(1) ? milliseconds(10) : milliseconds(50);
+    return base::format_duration((left + step - base::Duration(1)) / step * step);
+}
+
 }  // namespace
 
 HttpFault fault_of(const HttpTransfer& transfer, int code) {
@@ -152,7 +162,7 @@ HttpFault fault_of(const HttpTransfer& transfer, int code) {
 }
 
 HttpFault fault_of_deadline(const HttpTransfer& transfer) {
-    const std::string limit = base::format_duration(transfer.order.deadline - transfer.started);
+    const std::string limit = limit_text(transfer);
     if (!transfer.running) {
         return {HttpProblem::kTimeout,
                 fmt::format("the address of {} was not known within {}; check the name servers",
