@@ -211,7 +211,7 @@ TEST(AlertScenario, WithARestartInTheMiddleTheSameIsTold) {
             << std::chrono::duration_cast<seconds>(at).count() << " s\n"
             << shown(*with);
     }
-    EXPECT_GT(cut_off, 50) << "or it is not tried";
+    EXPECT_GT(cut_off, 30) << "or it is not tried";
     EXPECT_LE(shifted, 10);
 }
 
