@@ -102,7 +102,7 @@ export default [
       await page.getByRole('textbox', { name: 'Root (optional)' }).fill('nobody');
       await page.getByRole('button', { name: 'Ask the devices' }).click();
       await page.getByText(/there is no device "nobody"/).first().waitFor();
-      await visit.go('#/jobs?tab=discovery', 'Find out what stands behind what');
+      await visit.go('#/jobs?tab=discovery', 'Jobs');
       await page.getByRole('textbox', { name: 'Root (optional)' }).fill('sw-00001');
       await page.getByRole('button', { name: 'Ask the devices' }).click();
       await page.getByText(/devices? answered/).waitFor();
@@ -111,7 +111,7 @@ export default [
       await page.getByRole('button', { name: 'Accept parents of 1 device' }).click();
       await page.getByText('Parents of 1 device accepted').waitFor();
       await visit.go('#/devices/of-the-api', 'of-the-api');
-      await page.getByRole('link', { name: 'discovered' }).waitFor();
+      await page.getByRole('link', { name: 'discovered', exact: true }).waitFor();
       await world.api('DELETE', 'api/devices/of-the-api');
     },
   },
