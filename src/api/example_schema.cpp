@@ -160,7 +160,7 @@ class SchemaWriter {
         } else if (node.is_map()) {
             write_fields(node);
         } else if (node.quoted() && base::parse_utc(node.scalar())) {
-            json_.field("format", "date-time");
+            json_.field("format", node.scalar().contains('T') ? "date-time" : "date");
         }
     }
 

@@ -16,12 +16,14 @@ std::string schema_of(std::string_view example) {
 }
 
 TEST(ExampleSchema, HasTheTypesOfTheFields) {
-    EXPECT_EQ(schema_of(R"({"name":"a","count":2,"share":0.5,"on":true,)"
-                        R"("at":"2026-01-02T03:04:05.000Z","number":"17"})"),
-              R"({"type":"object","properties":{"name":{"type":"string"},)"
-              R"("count":{"type":"integer"},"share":{"type":"number"},"on":{"type":"boolean"},)"
-              R"("at":{"type":"string","format":"date-time"},"number":{"type":"string"}},)"
-              R"("required":["name","count","share","on","at","number"]})");
+    EXPECT_EQ(
+        schema_of(R"({"name":"a","count":2,"share":0.5,"on":true,)"
+                  R"("at":"2026-01-02T03:04:05.000Z","day":"2026-01-02","number":"17"})"),
+        R"({"type":"object","properties":{"name":{"type":"string"},)"
+        R"("count":{"type":"integer"},"share":{"type":"number"},"on":{"type":"boolean"},)"
+        R"("at":{"type":"string","format":"date-time"},"day":{"type":"string","format":"date"},)"
+        R"("number":{"type":"string"}},)"
+        R"("required":["name","count","share","on","at","day","number"]})");
 }
 
 TEST(ExampleSchema, TakesTheFirstItemForAll) {

@@ -151,9 +151,13 @@ void check_text(const Node& schema, const Node& value, const std::string& place,
     if (!most.empty() && value.scalar().size() > std::stoul(most)) {
         wrong.push_back(place + " is too long");
     }
-    if (text_at(schema, "format") == "date-time" &&
-        !std::regex_match(value.scalar(),
-                          std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z)"))) {
+    const std::string format = text_at(schema, "format");
+    const std::string day = R"(\d{4}-\d\d-\d\d)";
+    if (format == "date" && !std::regex_match(value.scalar(), std::regex(day))) {
+        wrong.push_back(place + " is no day");
+    }
+    if (format == "date-time" &&
+        !std::regex_match(value.scalar(), std::regex(day + R"(T\d\d:\d\d:\d\d(\.\d+)?Z)"))) {
         wrong.push_back(place + " is no time");
     }
 }

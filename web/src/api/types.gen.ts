@@ -12062,7 +12062,7 @@ export interface operations {
                             state: string;
                             uptime_90d: number | null;
                             days: {
-                                /** Format: date-time */
+                                /** Format: date */
                                 day: string;
                                 uptime: number | null;
                                 down_seconds: number;
@@ -13298,7 +13298,7 @@ export interface operations {
                     "application/json": {
                         key: string;
                         days: {
-                            /** Format: date-time */
+                            /** Format: date */
                             day: string;
                             uptime: number | null;
                             down_seconds: number;
