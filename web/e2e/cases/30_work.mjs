@@ -108,6 +108,10 @@ export default [
       await page.getByText(/devices? answered/).waitFor();
       await page.getByText('behind sw-00002').first().waitFor();
       await page.getByLabel('For the fleet file').getByText('web-00001').waitFor();
+      // Devices that other cases added are proposed too.
+      const proposed = page.getByRole('region', { name: 'Proposed parents' });
+      await proposed.getByRole('button', { name: 'Choose none' }).click();
+      await proposed.getByRole('checkbox', { name: /of-the-api/ }).check();
       await page.getByRole('button', { name: 'Accept parents of 1 device' }).click();
       await page.getByText('Parents of 1 device accepted').waitFor();
       await visit.go('#/devices/of-the-api', 'of-the-api');
