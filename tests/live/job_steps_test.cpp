@@ -100,6 +100,10 @@ class JobSteps : public ApiStage {
         // A first attempt is over before the job waits for its second.
         const bool again = std::string(situation.job).find("backoff") != std::string::npos;
         EXPECT_TRUE(comes_to(path, wanted)) << root.get(path).body;
+        // The core knows the end a moment before the row that has its time is written.
+        if (wanted == "completed" || wanted == "failed" || wanted == "cancelled") {
+            EXPECT_TRUE(eventually([&] { return !root.get(path).at("ended_at").empty(); }));
+        }
         if (again) {
             EXPECT_TRUE(eventually([&] {
                 return root.get(path).at("attempts") == "1" && state(root.get(path)) == wanted;

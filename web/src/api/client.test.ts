@@ -1,3 +1,4 @@
+import { webcrypto } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { api, isAbort, whenAnswered } from './client';
 import type { Problem } from './client';
@@ -9,6 +10,8 @@ const silent = (_: string, { signal }: { signal: AbortSignal }) =>
 beforeEach(() => {
   vi.useFakeTimers();
   vi.stubGlobal('document', { baseURI: 'http://host.example/' });
+  // Node 18 has it in a module only.
+  vi.stubGlobal('crypto', webcrypto);
   vi.stubGlobal('fetch', vi.fn(silent));
 });
 afterEach(() => {
